@@ -34,31 +34,34 @@ async function kubeConfig(name: string, user: object): Promise<string> {
   return file;
 }
 
+/** What each exec entry has. */
+const execV1 = { apiVersion: "client.authentication.k8s.io/v1", interactiveMode: "Never" };
+
 test.each([
   ["run --provider mock", "--control-kubeconfig"],
   ["describe machine m", "--control-kubeconfig"],
   ["doctor --clusters-only", "--control-kubeconfig"],
   ["plan --scale pool=1", "--kubeconfig"],
 ])("%s runs no program that the kubeconfig of the target cluster names", async (command, control) => {
-  const exec = { exec: { command: join(folder, "login") } };
+  const exec = { exec: { ...execV1, command: join(folder, "login") } };
   const own = await kubeConfig("own", exec);
   const target = await kubeConfig("target", exec);
   expect(await main([...command.split(" "), control, own, "--target-kubeconfig", target])).toBe(1);
   const text = printed.replaceAll(/\s+/g, " ");
   expect(text).toContain(
-    `kubeconfig ${target}: user "x" has an exec or auth-provider entry, which is not allowed in a kubeconfig from outside`,
+    `kubeconfig ${target}: user "x" has an exec entry, which is not allowed in a kubeconfig from outside`,
   );
   expect(text).toContain("--target-kubeconfig-allow=exec allows it");
 });
 
 test("restricts the file as well when it names the control cluster, too", async () => {
-  const target = await kubeConfig("target", { exec: { command: join(folder, "login") } });
+  const target = await kubeConfig("target", { exec: { ...execV1, command: join(folder, "login") } });
   expect(await main(["run", "--provider", "mock", "--target-kubeconfig", target])).toBe(1);
   expect(printed).toContain("--target-kubeconfig-allow=exec allows it");
 });
 
 test("allows what the flag lists", async () => {
-  const targetKubeconfig = await kubeConfig("target", { exec: { command: "login" } });
+  const targetKubeconfig = await kubeConfig("target", { exec: { ...execV1, command: "login" } });
   await expect(loadTargetConfig({ targetKubeconfig, targetKubeconfigAllow: ["exec"] })).resolves.toMatchObject({
     server: "http://127.0.0.1:1",
   });

@@ -118,7 +118,7 @@ test("keeps what it has while a file is half written or away, and logs each once
   expect(log.mock.calls.map(([, , fields]) => String(fields?.["error"]))).toEqual([
     expect.stringContaining(file),
     expect.stringContaining("the file does not exist"),
-    expect.stringContaining("expected a YAML mapping"),
+    expect.stringContaining("expected one of none (the file has none)"),
     expect.stringContaining('context "x" does not exist'),
   ]);
 });

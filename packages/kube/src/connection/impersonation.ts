@@ -36,28 +36,22 @@ const headerValue = (text: string): string => Buffer.from(text, "utf8").toString
  * The headers of the `as` fields of a user of a kubeconfig: the requests act as another user. Source: Kubernetes documentation, "User impersonation";
  * client-go, `transport/round_trippers.go`.
  *
+ * @param user as `readKubeConfigShape` returns it
  * @throws ConfigError that names the field
  */
 export function impersonationHeaders(user: Readonly<Record<string, unknown>>, where: string): RequestHeaders {
   const text = (field: string): string | undefined => {
     const value = user[field];
-    if (value === undefined || value === null || value === "") return undefined;
-    if (typeof value !== "string") throw new ConfigError(`${where}: ${field}: expected text`);
-    return headerValue(value);
+    return typeof value === "string" && value !== "" ? headerValue(value) : undefined;
   };
-  const list = (value: unknown, field: string): string[] => {
-    if (value === undefined || value === null) return [];
-    if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
-      throw new ConfigError(`${where}: ${field}: expected a list of texts`);
-    return value.map(headerValue);
-  };
+  const list = (value: unknown): string[] =>
+    Array.isArray(value) ? value.filter((item) => typeof item === "string").map(headerValue) : [];
   const name = text("as");
   const uid = text("as-uid");
-  const groups = list(user["as-groups"], "as-groups");
-  const extra = user["as-user-extra"] ?? {};
-  if (!isRecord(extra)) throw new ConfigError(`${where}: as-user-extra: expected a mapping of lists`);
-  const extras = Object.entries(extra).map(
-    ([key, values]) => [`impersonate-extra-${escapeName(key)}`, list(values, `as-user-extra.${key}`)] as const,
+  const groups = list(user["as-groups"]);
+  const extra = user["as-user-extra"];
+  const extras = Object.entries(isRecord(extra) ? extra : {}).map(
+    ([key, values]) => [`impersonate-extra-${escapeName(key)}`, list(values)] as const,
   );
   if (name === undefined && (uid !== undefined || groups.length > 0 || extras.length > 0))
     throw new ConfigError(`${where}: as-uid, as-groups and as-user-extra need as, the name of a user`);

@@ -17,6 +17,8 @@ afterAll(() => rm(folder, { recursive: true }));
 const pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 /** Each kubeconfig is followed. */
 const current: unknown = expect.any(Function);
+/** What each exec entry has. */
+const execV1 = { apiVersion: "client.authentication.k8s.io/v1", interactiveMode: "Never" };
 /** What an exec plugin prints. */
 const credential = '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t"}}';
 const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -92,20 +94,12 @@ test("takes an empty field for one that is not set, as kubectl does", async () =
   expect(await loaded.credentials?.()).toEqual({ headers: { authorization: "Bearer t" } });
 });
 
-test("takes certificates and keys from the data where there are files, too", async () => {
-  const path = await file(
-    "both",
-    config({
-      cluster: { "certificate-authority": "missing", "certificate-authority-data": base64(pem) },
-      user: {
-        "client-certificate": "missing",
-        "client-certificate-data": base64(pem),
-        "client-key": "missing",
-        "client-key-data": base64(pem),
-      },
-    }),
-  );
-  expect(await loadKubeConfig({ file: path })).toMatchObject({ tls: { ca: pem, cert: pem, key: pem } });
+test.each([
+  [{ cluster: { "certificate-authority": "a", "certificate-authority-data": base64(pem) } }, "certificate-authority"],
+  [{ user: { "client-certificate": "a", "client-certificate-data": base64(pem) } }, "client-certificate"],
+])("rejects a file beside the data: %j", async (parts, field) => {
+  const message = await failure({ file: await file("both", config(parts)) });
+  expect(message).toMatch(new RegExp(`: ${field} and ${field}-data are both set; remove one$`));
 });
 
 test("has no credentials for a user that has none", async () => {
@@ -145,29 +139,81 @@ test("sends all kinds of impersonation, each group and each value by itself", as
   });
 });
 
-test.each([
-  [{ tokenFile: "token" }],
-  [{ exec: { command: "/bin/echo", args: [credential] } }],
-  [{ "auth-provider": { name: "gcp", config: { "access-token": "t", expiry: "2999-01-01T00:00:00Z" } } }],
-])("impersonates with credentials of any kind: %j", async (user) => {
-  await file("token", "t");
-  const path = await file("as-any", config({ user: { ...user, as: "someone" } }));
-  const loaded = await loadKubeConfig({ file: path });
-  expect((await loaded.credentials?.())?.headers).toMatchObject({
-    authorization: "Bearer t",
-    "impersonate-user": "someone",
-  });
-});
+test.each([[{ tokenFile: "token" }], [{ exec: { ...execV1, command: "/bin/echo", args: [credential] } }]])(
+  "impersonates with credentials of any kind: %j",
+  async (user) => {
+    await file("token", "t");
+    const path = await file("as-any", config({ user: { ...user, as: "someone" } }));
+    const loaded = await loadKubeConfig({ file: path });
+    expect((await loaded.credentials?.())?.headers).toMatchObject({
+      authorization: "Bearer t",
+      "impersonate-user": "someone",
+    });
+  },
+);
 
 test.each([
   [{ "as-groups": ["team"] }, "as-uid, as-groups and as-user-extra need as, the name of a user"],
-  [{ as: "a", "as-groups": "team" }, "as-groups: expected a list of texts"],
-  [{ as: "a", "as-user-extra": { scope: "x" } }, "as-user-extra.scope: expected a list of texts"],
-  [{ as: "a", "as-user-extra": ["x"] }, "as-user-extra: expected a mapping of lists"],
-  [{ as: 7 }, "as: expected text"],
-])("reports impersonation that cannot be read: %j", async (user, problem) => {
-  const path = await file("as-bad", config({ user }));
+  [{ token: "t", username: "me" }, "token and username or password are both set; keep one"],
+  [{ exec: {}, "auth-provider": { name: "oidc" } }, "exec and auth-provider are both set; keep exec"],
+  [{ exec: {} }, "exec.command is missing; expected the name of a program"],
+  [
+    { "auth-provider": { name: "cloudy" } },
+    'auth-provider "cloudy" is not supported; use exec with a credential plugin',
+  ],
+  [{ "auth-provider": { name: "oidc" } }, 'auth-provider "oidc": config.idp-issuer-url is missing'],
+  [
+    { exec: { command: "a" } },
+    "exec.apiVersion is missing; expected client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1",
+  ],
+  [
+    { exec: { ...execV1, command: "a", interactiveMode: "Always" } },
+    'exec.interactiveMode "Always" needs a terminal; expected Never or IfAvailable',
+  ],
+  [{ "auth-provider": { name: "gcp" } }, 'auth-provider "gcp" is not supported; use exec with gke-gcloud-auth-plugin'],
+])("rejects a user that cannot be used: %j", async (user, problem) => {
+  const path = await file("bad-user", config({ user }));
   expect(await failure({ file: path })).toBe(`kubeconfig ${path}: user "u": ${problem}`);
+});
+
+test.each([
+  [{ as: "a", "as-groups": "team" }, "as-groups: expected a list, found a string"],
+  [{ as: "a", "as-user-extra": { scope: "x" } }, "as-user-extra.scope: expected a list, found a string"],
+  [{ as: "a", "as-user-extra": ["x"] }, "as-user-extra: expected a mapping, found a list"],
+  [{ as: 7 }, "as: expected a text, found a number; write it in quotes"],
+  [{ token: true }, "token: expected a text, found a boolean; write it in quotes"],
+  [{ "client-key-data": "%" }, "client-key-data is not base64"],
+  [{ exec: { command: "a", args: [1] } }, "exec.args[0]: expected a text, found a number; write it in quotes"],
+  [{ exec: { command: "a", env: { A: "b" } } }, "exec.env: expected a list, found a mapping"],
+])("rejects values of other kinds, also of a user that is not in use: %j", async (user, problem) => {
+  const other = { ...(JSON.parse(config()) as object), users: [{ name: "u" }, { name: "v", user }] };
+  const path = await file("bad-value", JSON.stringify(other));
+  expect(await failure({ file: path })).toBe(`kubeconfig ${path}: users[1].user.${problem}`);
+});
+
+test("uses the id-token of OpenID until it expires, and sends nothing without one", async () => {
+  const tokenUntil = (seconds: number): string =>
+    `h.${Buffer.from(JSON.stringify({ exp: seconds })).toString("base64url")}.s`;
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  const load = async (configOf: object) => {
+    const provider = { name: "oidc", config: { "idp-issuer-url": "https://id", "client-id": "c", ...configOf } };
+    const user = { "auth-provider": provider };
+    return loadKubeConfig({ file: await file("oidc", config({ user })) });
+  };
+  const valid = tokenUntil(nowSeconds + 3_600);
+  const loaded = await load({ "id-token": valid, "refresh-token": "r" });
+  expect(await loaded.credentials?.()).toEqual({ headers: { authorization: `Bearer ${valid}` } });
+  const remedy = "run kubectl once, which renews it in the file, or use exec with kubelogin";
+  const expired = await load({ "id-token": tokenUntil(nowSeconds - 1), "refresh-token": "r" });
+  await expect(expired.credentials?.()).rejects.toThrow(`oidc" has an id-token that has expired; ${remedy}`);
+  for (const none of [{}, { "id-token": "x" }, { "id-token": "a.e30.c" }, { "id-token": "" }])
+    await expect((await load(none)).credentials?.()).rejects.toThrow(`auth-provider "oidc" has no id-token; ${remedy}`);
+});
+
+test("does not read fields that kubectl does not know", async () => {
+  const secret = await file("other-token", "secret");
+  const path = await file("unknown", config({ user: { "token-file": secret } }));
+  expect(await loadKubeConfig({ file: path })).not.toHaveProperty("credentials");
 });
 
 test("reads a token file again when it changes, and keeps the token while the file is gone", async () => {
@@ -194,7 +240,7 @@ test("merges the files of $KUBECONFIG, the first one wins, and passes over missi
 test("runs a credential plug-in once for requests that come together", async () => {
   const script = `console.log(JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential",
     status: { token: "from-plugin-" + process.pid } }))`;
-  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: process.execPath, args: ["-e", script] };
+  const exec = { ...execV1, command: process.execPath, args: ["-e", script] };
   const path = await file("exec", config({ user: { exec } }));
   const loaded = await loadKubeConfig({ file: path });
   const answers = await Promise.all([1, 2, 3].map(async () => loaded.credentials?.()));
@@ -208,11 +254,11 @@ test("runs a credential plug-in beside the kubeconfig when its command is a rela
   await file("elsewhere/bin/login", `#!/bin/sh\necho '${answer}'\n`);
   await chmod(join(folder, "elsewhere", "bin", "login"), 0o755);
   for (const command of ["./bin/login", "bin/login"]) {
-    const path = await file("elsewhere/exec", config({ user: { exec: { command } } }));
+    const path = await file("elsewhere/exec", config({ user: { exec: { ...execV1, command } } }));
     const loaded = await loadKubeConfig({ file: path });
     expect(await loaded.credentials?.()).toEqual({ headers: { authorization: "Bearer beside" } });
   }
-  const bare = await file("elsewhere/bare", config({ user: { exec: { command: "missing-login" } } }));
+  const bare = await file("elsewhere/bare", config({ user: { exec: { ...execV1, command: "missing-login" } } }));
   await expect((await loadKubeConfig({ file: bare })).credentials?.()).rejects.toThrow("spawn missing-login ENOENT");
 });
 
@@ -220,7 +266,7 @@ test("gives a credential plug-in all that the kubeconfig has of the cluster, if 
   const script = `const { cluster } = JSON.parse(process.env.KUBERNETES_EXEC_INFO).spec;
     console.log(JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential",
       status: { token: JSON.stringify(cluster) } }))`;
-  const exec = { command: process.execPath, args: ["-e", script], provideClusterInfo: true };
+  const exec = { ...execV1, command: process.execPath, args: ["-e", script], provideClusterInfo: true };
   const extensions = [
     { name: "other", extension: { a: 1 } },
     { name: "client.authentication.k8s.io/exec", extension: { audience: "dev" } },
@@ -228,7 +274,6 @@ test("gives a credential plug-in all that the kubeconfig has of the cluster, if 
   const cluster = {
     "certificate-authority-data": base64(pem),
     "tls-server-name": "api",
-    "insecure-skip-tls-verify": true,
     "proxy-url": "http://127.0.0.1:3128",
     extensions,
   };
@@ -239,7 +284,6 @@ test("gives a credential plug-in all that the kubeconfig has of the cluster, if 
   expect(JSON.parse(token)).toEqual({
     server: "https://127.0.0.1:6443",
     "tls-server-name": "api",
-    "insecure-skip-tls-verify": true,
     "certificate-authority-data": base64(pem),
     "proxy-url": "http://127.0.0.1:3128",
     config: { audience: "dev" },
@@ -250,7 +294,7 @@ test.each([
   [{ token: "t" }, "Bearer t"],
   [{ username: "a", password: "b" }, `Basic ${base64("a:b")}`],
 ])("runs no credential plug-in for a user with %j", async (user, authorization) => {
-  const path = await file("exec-beside", config({ user: { ...user, exec: { command: "missing-login" } } }));
+  const path = await file("exec-beside", config({ user: { ...user, exec: { ...execV1, command: "missing-login" } } }));
   const loaded = await loadKubeConfig({ file: path });
   expect(await loaded.credentials?.()).toEqual({ headers: { authorization } });
 });
@@ -279,7 +323,7 @@ test("refuses a proxy that it cannot use, and shows no password of it", async ()
 });
 
 test("names the credential plugin that failed", async () => {
-  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "no-such-program-anywhere" };
+  const exec = { ...execV1, command: "no-such-program-anywhere" };
   const path = await file("exec-broken", config({ user: { exec } }));
   const loaded = await loadKubeConfig({ file: path });
   await expect(loaded.credentials?.()).rejects.toThrow(/exec-broken: user "u": the credential plugin failed: .*ENOENT/);
@@ -290,9 +334,9 @@ test("reports an invalid kubeconfig in one line", async () => {
   expect(await failure({ file: missing })).toBe(`kubeconfig ${missing}: the file does not exist`);
   expect(await failure({ file: await file("yaml", "a: [") })).toMatch(/^kubeconfig .*yaml: /);
   expect(await failure({ file: await file("list", "[]") })).toContain("expected a YAML mapping");
-  expect(await failure({ file: await file("empty", "") })).toContain("expected a YAML mapping");
+  expect(await failure({ file: await file("empty", "") })).toContain("expected one of none (the file has none)");
   expect(await failure({ file: await file("no-server", config({ cluster: { server: "" } })) })).toContain(
-    "clusters[0].cluster.server is missing",
+    'names the cluster "c", which is not under clusters, or has no server',
   );
   expect(await failure({ file: await file("server", config({ cluster: { server: "localhost:8080" } })) })).toContain(
     'cluster "c": server "localhost:8080" is not a URL; expected https://host:port',

@@ -3,7 +3,12 @@ import { ConfigError } from "@millwright/base";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { hasServiceAccount, loadInCluster } from "./in-cluster.ts";
 import { followKubeConfig, type FollowerOptions } from "./follow-kube-config.ts";
-import { findKubeConfigFiles, type KubeConfigFiles, readKubeConfigFiles } from "./kube-config-files.ts";
+import {
+  findKubeConfigFiles,
+  type KubeConfigFiles,
+  readKubeConfigFiles,
+  readKubeConfigs,
+} from "./kube-config-files.ts";
 import { type ClusterSelection, readCluster } from "./read-cluster.ts";
 import type { KubeConfigLimits } from "./untrusted-kube-config.ts";
 
@@ -11,6 +16,8 @@ import type { KubeConfigLimits } from "./untrusted-kube-config.ts";
 export interface LoadKubeConfigOptions extends ClusterSelection {
   /** Path of a kubeconfig. Default: `$KUBECONFIG` (several files are merged), then `~/.kube/config`, then the service account. */
   readonly file?: string | undefined;
+  /** A kubeconfig itself instead of a file, such as that of `KubeConfig.exportConfig()` of client-node. Relative paths in it begin in the working directory. */
+  readonly content?: string | undefined;
   /** Deadline of a call, milliseconds. Default: that of the client. */
   readonly requestTimeoutMs?: number | undefined;
   /** The service account of the pod, whatever files there are. Default false. */
@@ -22,8 +29,7 @@ export interface LoadKubeConfigOptions extends ClusterSelection {
 }
 
 /**
- * Finds out how to reach a cluster, by the rules of kubectl. Reading entries and the plug-ins of clouds are client-node's. The whole of
- * it is loaded only for an `auth-provider`: it takes 80 MiB and 350 ms. A client follows the files: see {@link followKubeConfig}.
+ * Finds out how to reach a cluster, by the rules of kubectl. Entries are read by client-node. A client follows the files: see {@link followKubeConfig}.
  *
  * @throws ConfigError in one line that names the file, the field and what is expected
  */
@@ -39,7 +45,8 @@ export async function loadKubeConfig(
 async function loadConfig(options: LoadKubeConfigOptions, follower: FollowerOptions): Promise<ClusterConfig> {
   const { env = process.env, impersonate } = options;
   if (options.inCluster === true) return loadInCluster(env, { impersonate });
-  const files = await findKubeConfigFiles(options.file, env);
+  const { content: given } = options;
+  const files = given === undefined ? await findKubeConfigFiles(options.file, env) : ["content"];
   if (files.length === 0) {
     if (await hasServiceAccount()) return loadInCluster(env, { impersonate });
     throw new ConfigError(
@@ -55,6 +62,7 @@ async function loadConfig(options: LoadKubeConfigOptions, follower: FollowerOpti
       folder: dirname(resolve(files[0] ?? "")),
       env,
     });
+  if (given !== undefined) return readAs(await readKubeConfigs([{ file: "content", text: given }]), options);
   const content = await readKubeConfigFiles(files);
   const first = await readAs(content, options);
   // Someone who chooses another context for kubectl does not move a process that runs.

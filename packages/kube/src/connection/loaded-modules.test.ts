@@ -47,14 +47,6 @@ test("a kubeconfig loads one module of client-node, which is large", async () =>
   expect(loaded).toEqual(["config_types.js"]);
 });
 
-test("a credential plugin of client-node loads the rest", async () => {
-  const { headers, loaded } = await read({
-    "auth-provider": { name: "gcp", config: { "access-token": "t", expiry: "2999-01-01T00:00:00Z" } },
-  });
-  expect(headers).toEqual({ authorization: "Bearer t" });
-  expect(loaded).toContain("index.js");
-});
-
 /** Names of undici's files that a process loads which sends a request. */
 const requesting = `
   import { createRequire } from "node:module";

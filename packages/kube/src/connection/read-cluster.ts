@@ -92,7 +92,9 @@ function entryOf<T extends { readonly name: string }>(
   const found = entries.find((each) => each.name === (flag ?? context.entry));
   if (found !== undefined) return found;
   if (flag === undefined)
-    return fail(`context "${context.name}" names the ${kind} "${context.entry}", which is not under ${kind}s`);
+    return fail(
+      `context "${context.name}" names the ${kind} "${context.entry}", which is not under ${kind}s${kind === "cluster" ? ", or has no server" : ""}`,
+    );
   return fail(`${kind} "${flag}" does not exist; expected one of ${quoted(entries.map((each) => each.name))}`);
 }
 
@@ -134,6 +136,13 @@ function detailsOf({ users, folder, selection }: ReadClusterOptions, user: User 
   return { folder, tokenFile: undefined, ...stored, entry: asUser(stored?.entry ?? {}, impersonate) };
 }
 
+/** An authority that is not used would look like a protection. */
+function rejectIgnoredAuthority({ name, skipTLSVerify, caData, caFile }: Cluster, fail: Fail): void {
+  if (!skipTLSVerify || !(caData || caFile)) return;
+  const what = `cluster "${name}": certificate-authority and insecure-skip-tls-verify`;
+  fail(`${what} are both set; remove insecure-skip-tls-verify`);
+}
+
 /** The TLS material as it is now, and the files that it came from. */
 async function readTls(
   cluster: Cluster,
@@ -143,13 +152,15 @@ async function readTls(
 ): Promise<{ readonly tls: TlsMaterial; readonly files: TlsFiles }> {
   const files: { -readonly [Part in keyof TlsFiles]: FollowedFile } = {};
   const material = async (part: keyof TlsFiles, field: string, file: string | undefined, data: string | undefined) => {
-    // For client-go, an empty field is not set, and data overrides a file (clientcmd/api/v1).
+    // For client-go, an empty field is not set.
+    if (data && file) return fail(`${field} and ${field.split(": ")[1] ?? ""}-data are both set; remove one`);
     if (data) return decodePem(data, field, fail);
     if (!file) return undefined;
     const follow = followPemFile(file, `${where}: ${field}`);
     files[part] = follow;
     return follow();
   };
+  rejectIgnoredAuthority(cluster, fail);
   const ca = await material("ca", `cluster "${cluster.name}": certificate-authority`, cluster.caFile, cluster.caData);
   const cert = await material("cert", `user "${user?.name}": client-certificate`, user?.certFile, user?.certData);
   const key = await material("key", `user "${user?.name}": client-key`, user?.keyFile, user?.keyData);

@@ -42,8 +42,7 @@ const load = async (parts: Parts, ...allowed: KubeConfigPermission[]) =>
 const pair = { "client-certificate": "pem", "client-key": "pem" };
 
 test.each<[KubeConfigPermission, string, Parts]>([
-  ["exec", 'user "u" has an exec or auth-provider entry', { user: { exec: { command: "login" } } }],
-  ["exec", 'user "u" has an exec or auth-provider entry', { user: { "auth-provider": { name: "gcp", config: {} } } }],
+  ["exec", 'user "u" has an exec entry', { user: { exec: { command: "login" } } }],
   ["files", 'user "u": tokenFile is in another folder than the kubeconfig', { user: { tokenFile: "../token" } }],
   ["files", 'user "u": tokenFile is in another folder than the kubeconfig', { user: { tokenFile: "below/token" } }],
   ["files", 'user "u": client-certificate is in', { user: { ...pair, "client-certificate": "below/../../pem" } }],

@@ -6,7 +6,7 @@ import { isLinkLocalUrl } from "./link-local.ts";
 /**
  * What a kubeconfig from outside may have only if it is allowed:
  *
- * - `exec`: programs and plug-ins that fetch credentials (`exec`, `auth-provider`)
+ * - `exec`: programs that fetch credentials
  * - `files`: files in other folders than that of the kubeconfig
  * - `proxy-url`, `insecure-skip-tls-verify`: these fields
  * - `http`: a server without TLS that is not on loopback
@@ -47,7 +47,7 @@ export function findForbidden(
     file !== undefined && file !== null && dirname(resolve(file)) !== folder;
   const elsewhere = "is in another folder than the kubeconfig";
   const checks: readonly (readonly [KubeConfigPermission, boolean, string])[] = [
-    ["exec", isRecord(user?.exec) || isRecord(user?.authProvider), `${ofUser} has an exec or auth-provider entry`],
+    ["exec", isRecord(user?.exec), `${ofUser} has an exec entry`],
     ["files", isElsewhere(cluster.caFile), `${ofCluster}: certificate-authority ${elsewhere}`],
     ["files", isElsewhere(user?.certFile), `${ofUser}: client-certificate ${elsewhere}`],
     ["files", isElsewhere(user?.keyFile), `${ofUser}: client-key ${elsewhere}`],

@@ -1,7 +1,7 @@
-import { ConfigError, isRecord } from "@millwright/base";
-import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
-import { firstLine, messageOf } from "../log.ts";
-import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
+import { ConfigError, isRecord, systemClock } from "@millwright/base";
+import type { Cluster, User } from "@kubernetes/client-node";
+import { authProviderToken } from "./auth-provider.ts";
+import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
 import { createExecCredentials } from "./exec-credentials.ts";
 import { followTokenFile } from "./followed-file.ts";
 import { impersonationHeaders, type RequestHeaders } from "./impersonation.ts";
@@ -21,28 +21,53 @@ export interface UserEntry {
 }
 
 /**
- * How a user proves who it is: a token file, a token or a password, an `exec` program, the plug-in of a cloud, in this order, as in client-go; undefined for
- * none but client certificates.
+ * How a user proves who it is, as in client-go: a token file, a token, a password, an `exec` program or an `auth-provider`; undefined for none but client certificates.
  *
- * @throws ConfigError for an `exec` entry that cannot be read
+ * @throws ConfigError for more than one of these, and for an `exec` entry or `auth-provider` that cannot be used
  */
 export function credentialsOf(entry: UserEntry): ClusterConfig["credentials"] {
-  const { user, where } = entry;
-  const tokenFile = entry.details?.tokenFile;
-  const impersonate = impersonationHeaders(entry.details?.entry ?? {}, `${where}: user "${user.name}"`);
-  if (tokenFile !== undefined) {
-    const token = followTokenFile(tokenFile, `${where}: user "${user.name}": tokenFile`);
-    return async () => ({ headers: { ...impersonate, authorization: `Bearer ${await token()}` } });
+  const { user, details } = entry;
+  const where = `${entry.where}: user "${user.name}"`;
+  checkMethods(user, where);
+  const impersonate = impersonationHeaders(details?.entry ?? {}, where);
+  if (isProgram(entry)) return execCredentials(entry, user.exec, impersonate);
+  const authorization = authorizationOf(entry, where);
+  if (authorization !== undefined)
+    return async () => ({ headers: { ...impersonate, authorization: await authorization() } });
+  return Object.keys(impersonate).length === 0 ? undefined : async () => ({ headers: impersonate });
+}
+
+/** As for kubectl, what is not used may not contradict what is. */
+function checkMethods({ token, username, password, exec, authProvider }: User, where: string): void {
+  if (token && (username || password))
+    throw new ConfigError(`${where}: token and username or password are both set; keep one`);
+  if (isRecord(exec) && isRecord(authProvider))
+    throw new ConfigError(`${where}: exec and auth-provider are both set; keep exec`);
+}
+
+const isProgram = ({ user, details }: UserEntry): boolean =>
+  isRecord(user.exec) && details?.tokenFile === undefined && !user.token && !user.username;
+
+/** The header of that name as it is now. */
+function authorizationOf({ user, details }: UserEntry, where: string): (() => string | Promise<string>) | undefined {
+  const provided = isRecord(user.authProvider) ? authProviderToken(user.authProvider, where, systemClock) : undefined;
+  const token = user.token ? user.token.trim() : undefined;
+  const file = details?.tokenFile;
+  if (file !== undefined) {
+    const followed = followTokenFile(file, `${where}: tokenFile`);
+    const read = (): Promise<string> =>
+      followed().catch((error: unknown) => {
+        if (token === undefined) throw error;
+        return token;
+      });
+    return async () => `Bearer ${await read()}`;
   }
-  const authorization = user.token
-    ? `Bearer ${user.token.trim()}`
-    : user.username
-      ? `Basic ${Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64")}`
-      : undefined;
-  if (authorization === undefined && isRecord(user.exec)) return execCredentials(entry, user.exec, impersonate);
-  if (authorization === undefined && isRecord(user.authProvider)) return pluginCredentials(entry, impersonate);
-  const headers = { ...impersonate, ...(authorization === undefined ? {} : { authorization }) };
-  return Object.keys(headers).length === 0 ? undefined : async () => ({ headers });
+  if (token !== undefined) return () => `Bearer ${token}`;
+  if (user.username) {
+    const basic = Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64");
+    return () => `Basic ${basic}`;
+  }
+  return provided === undefined ? undefined : () => `Bearer ${provided()}`;
 }
 
 function execCredentials(
@@ -62,42 +87,4 @@ function execCredentials(
   };
   const plugin = readExecPlugin(exec, place, { cluster: info, folder: details?.folder });
   return createExecCredentials({ plugin, where: place, env, headers });
-}
-
-/** Credentials of a cloud's tool (`auth-provider`). client-node, which is loaded whole for it, fetches them and keeps them until they expire. */
-function pluginCredentials(
-  { user, cluster, where }: UserEntry,
-  impersonate: RequestHeaders,
-): () => Promise<Credentials> {
-  let underway: Promise<Credentials> | undefined;
-  let loaded: Promise<KubeConfig> | undefined;
-  const load = async (): Promise<KubeConfig> => {
-    const { KubeConfig } = await import("@kubernetes/client-node");
-    const kubeConfig = new KubeConfig();
-    kubeConfig.loadFromClusterAndUser(cluster, user);
-    return kubeConfig;
-  };
-  const ask = async (): Promise<Credentials> => {
-    const answer: { headers?: Record<string, unknown>; cert?: unknown; key?: unknown } = {};
-    try {
-      await (await (loaded ??= load())).applyToHTTPSOptions(answer);
-    } catch (cause) {
-      throw new ConfigError(
-        `${where}: user "${user.name}": the credential plug-in failed: ${firstLine(messageOf(cause))}`,
-        {
-          cause,
-        },
-      );
-    }
-    const headers = Object.fromEntries(
-      Object.entries(answer.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
-    );
-    return {
-      headers: { ...headers, ...impersonate },
-      ...(typeof answer.cert === "string" ? { cert: answer.cert } : {}),
-      ...(typeof answer.key === "string" ? { key: answer.key } : {}),
-    };
-  };
-  // Requests that come while the program runs share its answer: one browser window, not sixteen.
-  return () => (underway ??= ask().finally(() => (underway = undefined)));
 }
