@@ -146,7 +146,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const requests = createRequestLog(requestLogLimit);
   const certificates = createCertificates(clock);
-  const authenticate = authenticateBy(options.tokens);
+  const authenticator = authenticateBy(options.tokens);
   const isRbac = options.authorization === "RBAC";
   const authorizer = isRbac ? rbacAuthorizer(store) : allowAll;
   let context: ServerContext = { store, registry: createRegistry(builtInKinds), clock, random, log, bookmarkEveryMs };
@@ -163,7 +163,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     const tls = options.tls === true ? await certificates.ofServer() : undefined;
     const { signal } = closing;
     const control = { faults, clusterFaults, requests, store, restart };
-    const handler = { context, faults, requests, control, authenticate, authorizer };
+    const handler = { context, faults, requests, control, authenticator, authorizer };
     handle = (raw, response) => void handleRequest(handler, raw, response, signal);
     if (!isInProcess) {
       running = await runServer(address, tls, handle);

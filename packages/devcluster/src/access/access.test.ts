@@ -99,7 +99,9 @@ test("reviews return what the caller may do, and who the caller is", async () =>
   const role = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
   await grant(api, `${rbac}/namespaces/default`, role, { kind: "User", name: "jane" });
   const review = async (kind: string, spec: JsonObject, token = "jane") => {
-    const group = kind === "selfsubjectreviews" ? "authentication.k8s.io" : "authorization.k8s.io";
+    const group = ["selfsubjectreviews", "tokenreviews"].includes(kind)
+      ? "authentication.k8s.io"
+      : "authorization.k8s.io";
     return (await api.call("POST", `/apis/${group}/v1/${kind}`, { spec }, as(token))).body;
   };
   const can = async (verb: string, namespace: string) =>
@@ -121,6 +123,11 @@ test("reviews return what the caller may do, and who the caller is", async () =>
   const ofJane = { user: "jane", resourceAttributes: { verb: "list", namespace: "default", resource: "pods" } };
   expect(await review("subjectaccessreviews", ofJane)).toMatchObject({ reason: "Forbidden" });
   expect(await review("subjectaccessreviews", ofJane, "root")).toMatchObject({ status: { allowed: true } });
+  expect(await review("tokenreviews", { token: "jane" })).toMatchObject({ reason: "Forbidden" });
+  expect(await review("tokenreviews", { token: "jane" }, "root")).toMatchObject({
+    status: { authenticated: true, user: { username: "jane", groups: ["team", "system:authenticated"] } },
+  });
+  expect(await review("tokenreviews", { token: "john" }, "root")).toMatchObject({ status: { user: {} } });
 });
 
 test("TLS: clients that trust the authority of the kubeconfig are served, others are not", async () => {

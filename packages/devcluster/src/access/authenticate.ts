@@ -4,20 +4,29 @@ import { TLSSocket } from "node:tls";
 import { StatusError } from "../errors/status-error.ts";
 import { administrator, anonymous, authenticated, type User } from "./user.ts";
 
-/** Identifies the user of a request. Throws 401 for unknown credentials. */
-export type Authenticate = (request: IncomingMessage) => User;
+/** Identifies users by their credentials. */
+export interface Authenticator {
+  /** The user of a request. Throws 401 for unknown credentials. */
+  readonly userOf: (request: IncomingMessage) => User;
+  /** The user of a bearer token; `undefined` for an unknown one. */
+  readonly userOfToken: (token: string) => User | undefined;
+}
 
 /**
  * Authenticates by client certificates of the server's own authority (over TLS), then by bearer tokens. Without `tokens`, a
  * request without a certificate is the administrator's. With them (even none), a request without credentials is anonymous, and
  * one with unknown credentials is rejected.
  */
-export function authenticateBy(tokens: Readonly<Record<string, TokenUser>> | undefined): Authenticate {
+export function authenticateBy(tokens: Readonly<Record<string, TokenUser>> | undefined): Authenticator {
   const known = Object.entries(tokens ?? {}).map(([token, { user, groups = [] }]) => ({
     digest: digestOf(token),
     user: authenticated({ name: user, groups }),
   }));
-  return (request) => {
+  const userOfToken = (token: string): User | undefined => {
+    const digest = digestOf(token);
+    return known.find((candidate) => timingSafeEqual(candidate.digest, digest))?.user;
+  };
+  const userOf = (request: IncomingMessage): User => {
     const certificate = userOfCertificate(request);
     if (certificate !== undefined && certificate !== "unknown") return certificate;
     const header = request.headers.authorization;
@@ -26,11 +35,11 @@ export function authenticateBy(tokens: Readonly<Record<string, TokenUser>> | und
       return tokens === undefined ? administrator : anonymous;
     }
     const token = /^bearer +(\S+)$/i.exec(header.trim())?.[1];
-    const digest = digestOf(token ?? "");
-    const found = known.find((candidate) => timingSafeEqual(candidate.digest, digest));
-    if (token === undefined || found === undefined) throw unauthorized();
-    return found.user;
+    const found = token === undefined ? undefined : userOfToken(token);
+    if (found === undefined) throw unauthorized();
+    return found;
   };
+  return { userOf, userOfToken };
 }
 
 /** The user of a token. */

@@ -1,4 +1,4 @@
-/** Resources that are never stored: reviews of what a user may do and of who the user is. */
+/** Resources that are never stored: reviews of what a user may do and of who a user is. */
 export interface ReviewKind {
   readonly group: string;
   readonly version: string;
@@ -21,4 +21,5 @@ export const reviewKinds: readonly ReviewKind[] = [
     plural: "selfsubjectreviews",
     namespaced: false,
   },
+  { group: "authentication.k8s.io", version: "v1", kind: "TokenReview", plural: "tokenreviews", namespaced: false },
 ];

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Authenticate, unauthorized } from "../access/authenticate.ts";
+import { type Authenticator, unauthorized } from "../access/authenticate.ts";
 import { allowAll, type Authorizer, forbid } from "../access/authorize.ts";
 import { impersonated } from "../access/impersonate.ts";
 import type { User } from "../access/user.ts";
@@ -23,7 +23,7 @@ export interface RequestHandler {
   readonly faults: FaultSource;
   readonly requests: RequestLog;
   readonly control: Control;
-  readonly authenticate: Authenticate;
+  readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
 }
 
@@ -45,7 +45,7 @@ export async function handleRequest(
     rejectForeignCallers(raw);
     const url = new URL(raw.url ?? "/", "http://localhost");
     attributes = attributesOf(raw, url);
-    user = handler.authenticate(raw);
+    user = handler.authenticator.userOf(raw);
     user = impersonated(raw, user, handler.authorizer);
     await answer(handler, attributes, user, url, raw, response, signal);
   } catch (error) {
@@ -71,7 +71,7 @@ export async function handleRequest(
 }
 
 async function answer(
-  { context, faults, requests, control, authorizer }: RequestHandler,
+  { context, faults, requests, control, authenticator, authorizer }: RequestHandler,
   attributes: RequestAttributes,
   user: User,
   url: URL,
@@ -86,7 +86,7 @@ async function answer(
     raw,
     response,
     signal,
-    access: { user, authorizer },
+    access: { user, authorizer, userOfToken: authenticator.userOfToken },
     openStream: () => openWatchStream(response, attributes, faults, context.clock),
   };
   if (!authorizer.allows(user, attributes)) {

@@ -5,10 +5,11 @@ import type { ReviewKind } from "../access/review-kinds.ts";
 import { arrayAt, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
 import { StatusError, badRequest } from "../errors/status-error.ts";
 
-/** The user and the authorizer of a request. */
+/** The user of a request, and what decides about this and other users. */
 export interface Access {
   readonly user: User;
   readonly authorizer: Authorizer;
+  readonly userOfToken: (token: string) => User | undefined;
 }
 
 /** The user, the authorizer and the time of a review. */
@@ -31,10 +32,15 @@ export function evaluateReview(
   return { ...review, metadata: objectAt(body, "metadata"), spec, status };
 }
 
-function statusOf(kind: string, spec: JsonObject, { user, authorizer }: ReviewContext): JsonObject {
+function statusOf(kind: string, spec: JsonObject, { user, authorizer, userOfToken }: ReviewContext): JsonObject {
   switch (kind) {
     case "SelfSubjectReview":
       return { userInfo: userInfoOf(user) };
+    case "TokenReview": {
+      const found = userOfToken(stringAt(spec, "token") ?? "");
+      if (found !== undefined) return { authenticated: true, user: userInfoOf(found) };
+      return { user: {}, error: "[invalid bearer token]" };
+    }
     case "SelfSubjectRulesReview": {
       const rules = authorizer.rules(user, stringAt(spec, "namespace") ?? "");
       return {
