@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium)(
         address: "127.0.0.1",
         port: 0,
         fleets: [fleet],
-        control: { request: () => Promise.reject(new Error("no request is expected")) },
+        reviewClient: { request: () => Promise.reject(new Error("no request is expected")) },
         toYaml: (object) => JSON.stringify(object),
         clock: systemClock,
         log: noLog,

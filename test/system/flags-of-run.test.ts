@@ -33,6 +33,7 @@ const shownBy: Readonly<Record<string, readonly [file: string, title: string]>> 
   v: ["packages/cli/src/mcm-flags.test.ts", "reads a verbosity"],
   port: ["test/system/mcm-command-lines.test.ts", "answers their probe and their scrape"],
   address: ["packages/runtime/src/endpoints.test.ts", "when the port or the address cannot be used"],
+  "metrics-authorization": ["test/system/hostile-clients.test.ts", "only with the token of a user who may get them"],
   "concurrent-syncs": ["packages/kube/src/controller/controller.test.ts", "as it has workers"],
   "record-cloud": ["test/clouds/record-and-replay.test.ts", "records the exchange of its driver and the cloud"],
   "leader-elect": ["test/resilience/takeover.test.ts", "and never in both"],

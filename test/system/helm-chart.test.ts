@@ -240,7 +240,7 @@ describe("the Helm chart on the devcluster", () => {
     });
     expect(find("Role", "millwright-dashboard")).toMatchObject({ rules: [{ resources: ["events"], verbs: ["list"] }] });
     expect(find("Service", "millwright-dashboard")).toBeUndefined();
-    expect(find("ClusterRoleBinding", "machines-millwright-dashboard")).toBeUndefined();
+    expect(find("ClusterRoleBinding", "machines-millwright-token-reviews")).toBeUndefined();
     expect(find("NetworkPolicy")).toMatchObject({ spec: { ingress: [{ ports: [{ port: "metrics" }] }] } });
   });
 
@@ -262,10 +262,36 @@ describe("the Helm chart on the devcluster", () => {
         ],
       },
     });
-    expect(find("ClusterRoleBinding", "machines-millwright-dashboard")).toMatchObject({
+    expect(find("ClusterRoleBinding", "machines-millwright-token-reviews")).toMatchObject({
       roleRef: { kind: "ClusterRole", name: "system:auth-delegator" },
       subjects: [{ kind: "ServiceAccount", name: "millwright", namespace }],
     });
+  });
+
+  it("serves the metrics only with a token, which the ServiceMonitor has", async () => {
+    const values = "metrics.authorization=true,metrics.serviceMonitor.create=true";
+    const { find, text } = await render("--set", values);
+    expect(text).toContain("- --metrics-authorization\n");
+    expect(find("ClusterRoleBinding", "machines-millwright-token-reviews")).toMatchObject({
+      roleRef: { kind: "ClusterRole", name: "system:auth-delegator" },
+      subjects: [{ kind: "ServiceAccount", name: "millwright", namespace }],
+    });
+    expect(find("ClusterRole", "machines-millwright-metrics-reader")).toMatchObject({
+      rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }],
+    });
+    expect(find("ServiceMonitor")).toMatchObject({
+      spec: { endpoints: [{ bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token" }] },
+    });
+    const secret = "metrics.serviceMonitor.tokenSecret.name=prometheus,metrics.serviceMonitor.tokenSecret.key=token";
+    const withSecret = await render("--set", `${values},${secret}`);
+    expect(withSecret.find("ServiceMonitor")).toMatchObject({
+      spec: { endpoints: [{ authorization: { credentials: { name: "prometheus", key: "token" } } }] },
+    });
+    expect(withSecret.text).not.toContain("bearerTokenFile");
+    const without = await render("--set", "metrics.serviceMonitor.create=true");
+    expect(without.text).not.toMatch(
+      /bearerTokenFile|authorization:$|metrics-reader|token-reviews|metrics-authorization/m,
+    );
   });
 
   it("rolls back, and is uninstalled without the CRDs", async () => {

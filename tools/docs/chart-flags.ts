@@ -12,6 +12,7 @@ const excluded: ReadonlySet<string> = new Set([
   "target-kubeconfig-allow",
   "namespace",
   "log-level",
+  "metrics-authorization",
   "port",
 ]);
 

@@ -46,6 +46,13 @@ true
 {{- end -}}
 {{- end -}}
 
+{{/* Not empty if the API server reviews tokens for the process. */}}
+{{- define "millwright.reviewsTokens" -}}
+{{- if or .Values.metrics.authorization (include "millwright.dashboardIsShared" .) -}}
+true
+{{- end -}}
+{{- end -}}
+
 {{/* A role and its binding: dict "root" $ "kind" Role|ClusterRole "name" NAME "namespace" NAMESPACE "rules" RULES */}}
 {{- define "millwright.role" -}}
 {{- $labels := include "millwright.labels" .root -}}

@@ -49,6 +49,14 @@ const describeControllers = (): string =>
     })
     .join("; ");
 
+const metricsAuthorization = (): Option =>
+  new Option(
+    "--metrics-authorization [true|false]",
+    "serve /metrics only to bearer tokens of users who may get the non-resource URL /metrics; the API server reviews them",
+  )
+    .argParser(readBoolean)
+    .default(false);
+
 /** Gives a command the flags of `millwright run`, in groups for its help. Names and defaults are MCM's where MCM has them. */
 export const addRunFlags = (command: Command): Command =>
   addTargetCluster(
@@ -86,6 +94,7 @@ export const addRunFlags = (command: Command): Command =>
       readAddress,
       "::",
     )
+    .addOption(metricsAuthorization())
     .option("--concurrent-syncs <count>", "objects of each kind that are reconciled at the same time", readCount, 10)
     .option("--record-cloud <file>", "record what drivers and their clouds exchange, without secrets, in a new file")
     .optionsGroup("Leader election:")

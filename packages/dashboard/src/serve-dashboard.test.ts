@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { systemClock } from "@millwright/core";
-import { type Log, noLog } from "@millwright/kube";
+import { ApiError, type Log, noLog } from "@millwright/kube";
 import { afterEach, expect, test, vi } from "vitest";
 import { aMachine, createTestFleet, type TestFleet } from "./testing/fleet.ts";
 import { type Dashboard, type DashboardOptions, serveDashboard } from "./serve-dashboard.ts";
@@ -16,7 +16,7 @@ async function start(change: Partial<DashboardOptions> = {}, fleet: TestFleet = 
     address: "127.0.0.1",
     port: 0,
     fleets: [fleet.fleet],
-    control: { request: () => Promise.reject(new Error("no request is expected")) },
+    reviewClient: { request: () => Promise.reject(new Error("no request is expected")) },
     toYaml: (object) => JSON.stringify(object),
     clock: systemClock,
     log: noLog,
@@ -27,7 +27,7 @@ async function start(change: Partial<DashboardOptions> = {}, fleet: TestFleet = 
 
 /** What an API server with these users does. */
 function reviews(users: Readonly<Record<string, { readonly namespaces: readonly string[] }>>) {
-  return vi.fn<DashboardOptions["control"]["request"]>(({ path, body }) => {
+  return vi.fn<DashboardOptions["reviewClient"]["request"]>(({ path, body }) => {
     const { spec } = body as {
       readonly spec: { token: string; user: string; resourceAttributes: { namespace: string } };
     };
@@ -135,9 +135,9 @@ test("rejects a web page whose name resolves to this machine", async () => {
 });
 
 test("away from loopback it needs the token of a user who may get machines in all namespaces", async () => {
-  const control = { request: reviews({ jane: { namespaces: ["ns", "other"] }, bob: { namespaces: ["other"] } }) };
+  const reviewClient = { request: reviews({ jane: { namespaces: ["ns", "other"] }, bob: { namespaces: ["other"] } }) };
   const other = createTestFleet({ namespace: "other" });
-  await start({ address: "0.0.0.0", control, fleets: [createTestFleet().fleet, other.fleet] });
+  await start({ address: "0.0.0.0", reviewClient, fleets: [createTestFleet().fleet, other.fleet] });
   const url = `http://127.0.0.1:${dashboard?.port}`;
   for (const path of ["/api/stream", "/api/machines/ns/a", "/none"]) {
     expect(await statusOf(url + path)).toBe(401);
@@ -147,7 +147,7 @@ test("away from loopback it needs the token of a user who may get machines in al
   }
   // The page itself has no data.
   expect(await statusOf(url)).toBe(200);
-  expect(control.request.mock.calls.map(([{ body }]) => body)).toContainEqual(
+  expect(reviewClient.request.mock.calls.map(([{ body }]) => body)).toContainEqual(
     expect.objectContaining({
       spec: expect.objectContaining({
         user: "jane",
@@ -159,16 +159,17 @@ test("away from loopback it needs the token of a user who may get machines in al
 });
 
 test("a token is reviewed once in a while, not with each request", async () => {
-  const control = { request: reviews({ jane: { namespaces: ["ns"] } }) };
-  await start({ address: "0.0.0.0", control });
+  const reviewClient = { request: reviews({ jane: { namespaces: ["ns"] } }) };
+  await start({ address: "0.0.0.0", reviewClient });
   const url = `http://127.0.0.1:${dashboard?.port}/none`;
   for (let round = 0; round < 5; round++) expect(await statusOf(url, bearer("jane"))).toBe(404);
-  expect(control.request).toHaveBeenCalledTimes(2);
+  expect(reviewClient.request).toHaveBeenCalledTimes(2);
 });
 
 test("without the permission to review tokens no one gets in, and the reason is shown", async () => {
-  const control = { request: () => Promise.resolve({ status: 403, body: {} }) };
-  await start({ address: "0.0.0.0", control });
+  const forbidden = new ApiError({ status: 403, reason: "Forbidden", message: "tokenreviews is forbidden" });
+  const reviewClient = { request: () => Promise.reject(forbidden) };
+  await start({ address: "0.0.0.0", reviewClient });
   const response = await fetch(`http://127.0.0.1:${dashboard?.port}/api/stream`, bearer("jane"));
   expect([response.status, await response.text()]).toEqual([503, expect.stringContaining("system:auth-delegator")]);
 });
@@ -218,7 +219,7 @@ test("names the address when the port is in use", async () => {
       address: "127.0.0.1",
       port: Number(port),
       fleets: [],
-      control: { request: vi.fn<DashboardOptions["control"]["request"]>() },
+      reviewClient: { request: vi.fn<DashboardOptions["reviewClient"]["request"]>() },
       toYaml: String,
       clock: systemClock,
       log: noLog,

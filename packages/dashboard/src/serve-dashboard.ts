@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { getBuiltinModule } from "node:process";
 import { type Clock, ConfigError } from "@millwright/core";
-import { type ApiClient, type Log, messageOf } from "@millwright/kube";
+import { type Log, messageOf } from "@millwright/kube";
+import { createLimitedServer, formatAddress, listen, type TokenGate } from "@millwright/kube/endpoints";
 import type { FleetReader } from "./fleet/fleet-reader.ts";
-import { createAccess, isLoopback } from "./http/access.ts";
+import { type AccessOptions, createAccess, isLoopback } from "./http/access.ts";
 import { deploymentDetails, machineDetails, type ToYaml } from "./http/details.ts";
 import { type PageFile, readPageFiles } from "./http/page-files.ts";
 import { createFleetStream, type FleetStream } from "./stream/fleet-stream.ts";
@@ -18,7 +17,7 @@ export interface DashboardOptions {
   /** What is shown: one for each namespace. */
   readonly fleets: readonly FleetReader[];
   /** Reviews tokens: TokenReview and SubjectAccessReview. */
-  readonly control: Pick<ApiClient, "request">;
+  readonly reviewClient: AccessOptions["reviewClient"];
   readonly toYaml: ToYaml;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,7 +47,8 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 /** A stream with a token ends after this time, milliseconds: the next one reviews the token again. */
 const STREAM_MS = 5 * 60_000;
 
-const MAX_CONNECTIONS = 200;
+/** A browser opens six. All may come through one proxy. */
+const LIMITS = { total: 200, perPeer: 100, headerBytes: 32 * 1024 };
 
 function send(response: ServerResponse, status: number, type: string, body: string): void {
   response.writeHead(status, { ...securityHeaders, "content-type": type });
@@ -62,7 +62,7 @@ const sendText = (response: ServerResponse, status: number, text: string): void 
 interface Site extends DashboardOptions {
   readonly files: ReadonlyMap<string, PageFile>;
   readonly stream: FleetStream;
-  readonly access: ReturnType<typeof createAccess>;
+  readonly access: TokenGate;
 }
 
 /** Sends rows and what changes until the client is gone. */
@@ -115,7 +115,9 @@ async function respond(request: IncomingMessage, response: ServerResponse, site:
   // Files are public. They are not served to another host either: with a loopback address there is no other.
   const rejected = file !== undefined && !isLoopback(site.address) ? undefined : await site.access(request);
   if (rejected !== undefined) {
-    if (rejected.status === 401) response.setHeader("www-authenticate", 'Bearer realm="millwright"');
+    const { status, retryAfterSeconds } = rejected;
+    if (status === 401) response.setHeader("www-authenticate", 'Bearer realm="millwright"');
+    if (retryAfterSeconds !== undefined) response.setHeader("retry-after", retryAfterSeconds);
     return sendText(response, rejected.status, rejected.text);
   }
   if (file !== undefined) return send(response, 200, file.type, file.content);
@@ -123,12 +125,9 @@ async function respond(request: IncomingMessage, response: ServerResponse, site:
   return sendDetails(path, response, site);
 }
 
-/** The address as part of a URL. An address that means all of them is reached by the loopback one. */
-const hostOf = (address: string): string => {
-  if (address === "0.0.0.0") return "127.0.0.1";
-  if (address === "::") return "[::1]";
-  return address.includes(":") ? `[${address}]` : address;
-};
+/** What a browser on this machine opens. An address that means all of them is reached by a loopback one, whatever families there are. */
+const loopbackOf = (address: string): string =>
+  address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "localhost" : address;
 
 /**
  * Serves the page. It reads only, and only what controllers have in their caches, besides the events of an object that someone opens.
@@ -136,15 +135,15 @@ const hostOf = (address: string): string => {
  * @throws ConfigError when the address cannot be listened on
  */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { address, port, fleets, control, clock, log } = options;
+  const { address, port, fleets, reviewClient, clock, log } = options;
   const namespaces = fleets.map(({ namespace }) => namespace);
   const site: Site = {
     ...options,
     files: await readPageFiles(),
     stream: createFleetStream(fleets, clock),
-    access: createAccess({ address, control, namespaces, clock }),
+    access: createAccess({ address, reviewClient, namespaces, clock }),
   };
-  const server = getBuiltinModule("node:http").createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
+  const server = createLimitedServer(LIMITS, (request, response) => {
     respond(request, response, site).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy();
       // What failed may have quoted anything: it is for the log, and those who read reports.
@@ -152,19 +151,13 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       sendText(response, 502, "This cannot be read at the moment; the log of the controllers has the reason.");
     });
   });
-  server.maxConnections = MAX_CONNECTIONS;
-  server.listen({ host: address, port });
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    throw new ConfigError(`cannot listen on ${address}:${port}: ${messageOf(error)}`);
-  }
+  const actual = await listen(server, { address, port }).catch((error: unknown) => {
+    throw new ConfigError(`cannot listen on ${formatAddress({ address, port })}: ${messageOf(error)}`);
+  });
   server.on("error", (error) => log("error", "The dashboard is not served any more", { error: error.message }));
-  const bound = server.address();
-  const actual = typeof bound === "object" && bound !== null ? bound.port : port;
   return {
     port: actual,
-    url: `http://${hostOf(address)}:${actual}/`,
+    url: `http://${formatAddress({ address: loopbackOf(address), port: actual })}/`,
     async close() {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

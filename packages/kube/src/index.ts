@@ -146,7 +146,7 @@ export type { EventCounts, EventRecorder, EventRecorderOptions } from "./events/
 export type { EventRecord } from "./events/event-series.ts";
 
 // One leader among several processes
-export { createElectionThread } from "./leader-election/election-host.ts";
+export { createElectionThread, threadFlags } from "./leader-election/election-host.ts";
 export type { ElectionThread } from "./leader-election/election-host.ts";
 export { type LeaseRecord, readLease } from "./leader-election/lease.ts";
 export { isLeadershipLost, LeadershipLostError, startLeaderElection } from "./leader-election/leadership.ts";

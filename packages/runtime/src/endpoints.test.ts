@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { systemClock } from "@millwright/core";
-import { afterEach, expect, it, onTestFinished } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { type EndpointOptions, type Endpoints, serveEndpoints } from "./endpoints.ts";
 
 const open: Endpoints[] = [];
@@ -45,6 +45,31 @@ it("serves nothing else", async () => {
   expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(405);
   const head = await fetch(`${url}/healthz`, { method: "HEAD" });
   expect([head.status, await head.text()]).toEqual([200, ""]);
+});
+
+it("serves the metrics only with a token that is reviewed, and probes without one", async () => {
+  const reviewToken = vi.fn<NonNullable<EndpointOptions["reviewToken"]>>((token) => {
+    if (token === "broken") return Promise.reject(new Error("connect ECONNREFUSED"));
+    return Promise.resolve(token === "good" ? undefined : { status: 403, text: "this user may not get /metrics" });
+  });
+  const { url } = await serve({ reviewToken });
+  const read = async (token?: string): Promise<string> => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const response = await fetch(`${url}/metrics`, { headers });
+    return `${response.status} ${await response.text()}`;
+  };
+  expect(await read()).toBe("401 a bearer token is required\n");
+  expect(await read("bad")).toBe("403 this user may not get /metrics\n");
+  expect(await read("broken")).toMatch(/^503 the token cannot be reviewed/);
+  expect(await read("good")).toMatch(/^200 mcm_machine_items_total 3/);
+  expect(await read("good")).toMatch(/^200/);
+  expect(reviewToken).toHaveBeenCalledTimes(3);
+  for (let token = 0; token < 50; token++) await read(`random-${token}`);
+  const flood = await fetch(`${url}/metrics`, { headers: { authorization: "Bearer one-more" } });
+  expect([flood.status, Number(flood.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
+  expect(reviewToken.mock.calls.length).toBeLessThan(30);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect(await read("good")).toMatch(/^200/);
 });
 
 it("reports that metrics cannot be read, without the reason, and goes on", async () => {

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { type Clock, ConfigError, type Timer } from "@millwright/core";
-import { type Log, messageOf } from "@millwright/kube";
+import { type Log, messageOf, threadFlags } from "@millwright/kube";
+import type { Rejection } from "@millwright/kube/endpoints";
 import type { MetricParts } from "./metrics/metric-parts.ts";
 import { LAST_CALL_BYTES, writeLastCall } from "./watchdog/last-call.ts";
 import type { FromHealthThread, HealthReport, HealthThreadData, ToHealthThread } from "./watchdog/health-messages.ts";
@@ -11,6 +12,8 @@ export interface EndpointOptions {
   readonly address: string;
   /** 0 takes a free one; absent: nothing is served, and the thread only watches the event loop. */
   readonly port?: number | undefined;
+  /** Reviews the bearer token that `/metrics` then needs; `undefined`: it may be used. Absent: everyone may read the metrics. */
+  readonly reviewToken?: ((token: string) => Promise<Rejection | undefined>) | undefined;
   /** The process is killed when its event loop was blocked for so long, and 10 s more in which leases are released; milliseconds. 0: never. */
   readonly stallMs: number;
   /** The metrics, in Prometheus' text format. Reads at the same time are one. */
@@ -35,7 +38,7 @@ const encoder = new TextEncoder();
 const BEAT_MS = 500;
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` over plain HTTP, without authentication, as both of MCM's programs do, so that its probes and scrape configurations work
+ * Serves `/healthz`, `/readyz` and `/metrics` over plain HTTP, without authentication unless tokens are reviewed, as both of MCM's programs do, so that its probes and scrape configurations work
  * (MCM, `pkg/util/provider/app/app.go`, `startHTTP`). A process is healthy while it serves, whether it leads or not: a probe must not restart a standby. They are served by a thread that watches the event
  * loop of this one: it responds while the loop is blocked, and kills a process whose loop stays blocked.
  *
@@ -55,7 +58,7 @@ export function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
     memory,
     lastCall,
     stallMs,
-    endpoints: port === undefined ? undefined : { address, port },
+    endpoints: port === undefined ? undefined : { address, port, needsToken: options.reviewToken !== undefined },
   });
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   const post = (message: ToHealthThread): void => worker.postMessage(message);
@@ -72,6 +75,13 @@ export function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
       post({ kind: "metrics end", id, isComplete: false });
     }
   };
+  const sendReview = async (id: number, token: string): Promise<void> => {
+    const result = await options.reviewToken?.(token).catch((error: unknown) => {
+      log("warn", "A token for the metrics cannot be reviewed", { error: messageOf(error) });
+      return "failed" as const;
+    });
+    post({ kind: "reviewed", id, result });
+  };
   return new Promise((resolve, reject) => {
     const close = async (): Promise<void> => {
       timer?.cancel();
@@ -85,6 +95,7 @@ export function serveEndpoints(options: EndpointOptions): Promise<Endpoints> {
     worker.on("error", fail);
     worker.on("message", (message: FromHealthThread) => {
       if (message.kind === "metrics") return void sendMetrics(message.id);
+      if (message.kind === "review") return void sendReview(message.id, message.token);
       if (message.kind === "failed") {
         void close();
         return reject(listenError(message, options));
@@ -107,7 +118,7 @@ function startThread(data: HealthThreadData): Worker {
   const isSource = import.meta.url.endsWith(".ts");
   const source = new URL("./watchdog/health-thread.ts", import.meta.url);
   const file = isSource ? source : new URL("./watchdog/health-thread.js", import.meta.url);
-  return new Worker(file, { workerData: data, execArgv: [] });
+  return new Worker(file, { workerData: data, execArgv: threadFlags(isSource) });
 }
 
 function listenError(

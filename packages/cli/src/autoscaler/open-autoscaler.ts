@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { isIPv4 } from "node:net";
 import { ConfigError, isConfigError, systemClock, systemRandom } from "@millwright/core";
 import type { ApiClient, Log } from "@millwright/kube";
+import { formatAddress } from "@millwright/kube/endpoints";
 import type { Manager } from "@millwright/runtime";
 
 /** Flags about the endpoint for the cluster autoscaler. */
@@ -67,8 +68,8 @@ export async function runAutoscalerEndpoint(
       random: systemRandom,
       log,
     });
-    const { address } = flags.autoscalerAddress;
-    log("info", "Serving the cluster autoscaler", { address: `${address}:${server.port}` });
+    const at = formatAddress({ ...flags.autoscalerAddress, port: server.port });
+    log("info", "Serving the cluster autoscaler", { address: at });
     if (!until.aborted) await once(until, "abort");
     await server.close();
   } catch (error) {

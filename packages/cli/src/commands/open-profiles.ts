@@ -1,5 +1,6 @@
 import { isConfigError, systemClock } from "@millwright/core";
 import type { Log } from "@millwright/kube";
+import { formatAddress } from "@millwright/kube/endpoints";
 import type * as Runtime from "@millwright/runtime";
 
 /** Where profiles are served. */
@@ -31,7 +32,7 @@ export async function openProfiles(
   checkProfilingAccess({ address, tokenFile });
   try {
     const server = await serveProfiles({ address, port, tokenFile, clock: systemClock, log });
-    log("info", "Serving profiles", { address: `${address}:${server.port}` });
+    log("info", "Serving profiles", { address: formatAddress({ address, port: server.port }) });
     return server;
   } catch (error) {
     if (!isConfigError(error)) throw error;

@@ -60,6 +60,7 @@ export interface RunFlags
   readonly address: string;
   readonly concurrentSyncs: number;
   /** Milliseconds; 0: never. */
+  readonly metricsAuthorization: boolean;
   readonly watchdogStallTimeout: number;
   readonly watchdogStuckTimeout: number;
   /** 0 to 1; 0: no limit. */

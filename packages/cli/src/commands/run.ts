@@ -1,6 +1,7 @@
 import { leasesOf, systemClock, systemRandom, type Timer } from "@millwright/core";
 import {
   type ApiClient,
+  type ApiClientOptions,
   type ClusterConfig,
   createApiClient,
   createElectionThread,
@@ -12,6 +13,7 @@ import {
   type Log,
   type LogLevel,
 } from "@millwright/kube";
+import { type RequiredAccess, reviewToken } from "@millwright/kube/endpoints";
 import type * as Runtime from "@millwright/runtime";
 import type { Manager } from "@millwright/runtime";
 import { type ReloadableConfiguration, reloadConfiguration } from "../configuration/reload-configuration.ts";
@@ -67,16 +69,27 @@ function createLeveledLog({ createJsonLog }: Pick<typeof Runtime, "createJsonLog
   return { log, setLevel: (changed: RunFlags): void => void (current = createJsonLog(levelOf(changed))) };
 }
 
+/** What a user who reads the metrics must be allowed to, as kube-rbac-proxy and controller-runtime ask. */
+const metricsAccess: readonly RequiredAccess[] = [
+  { attributes: { nonResourceAttributes: { path: "/metrics", verb: "get" } }, action: "get /metrics" },
+];
+
 /** Starts the thread that watches the event loop and serves the endpoints, unless neither is wanted. */
 async function startEndpoints(
   { serveEndpoints }: Pick<typeof Runtime, "serveEndpoints">,
-  { address, port, watchdogStallTimeout: stallMs }: RunFlags,
-  metrics: () => Runtime.MetricParts,
-  log: Log,
+  { address, port, metricsAuthorization, watchdogStallTimeout: stallMs }: RunFlags,
+  {
+    reviewClient,
+    metrics,
+    log,
+  }: Pick<Runtime.EndpointOptions, "metrics" | "log"> & { readonly reviewClient: ApiClient },
 ): Promise<Runtime.Endpoints | undefined> {
   if (port === 0 && stallMs === 0) return undefined;
   const served = port === 0 ? undefined : port;
-  return serveEndpoints({ address, port: served, stallMs, metrics, clock: systemClock, log });
+  const reviewed = metricsAuthorization
+    ? { reviewToken: (token: string) => reviewToken(reviewClient, token, metricsAccess) }
+    : {};
+  return serveEndpoints({ address, port: served, stallMs, metrics, ...reviewed, clock: systemClock, log });
 }
 
 /** How long the process may take to stop after an unexpected error, or for a restart, milliseconds: what should stop may be what is broken. */
@@ -145,14 +158,18 @@ function openShadow(
   return { ...shadow, run: (signal) => shadow.run(signal).finally(() => process.off("SIGUSR2", shadow.logReport)) };
 }
 
+/** Few connections, and no waits: a client repeats its request. */
+const reviewOptions: ApiClientOptions = { maxConnections: 4, maxRetries: 0, timeoutMs: 10_000 };
+
 /** Clients for the clusters of the flags. */
 async function connectClusters(flags: RunFlags, log: Log) {
   const { targetKubeconfig } = flags;
   const kubeConfig = controlCluster(flags);
   const config = await loadKubeConfig(kubeConfig, { log });
-  const connect = (cluster: ClusterConfig): ApiClient =>
-    createApiClient(cluster, { userAgent: "millwright", fieldManager: "millwright", log });
+  const connect = (cluster: ClusterConfig, options: ApiClientOptions = {}): ApiClient =>
+    createApiClient(cluster, { userAgent: "millwright", fieldManager: "millwright", log, ...options });
   const control = connect(config);
+  const reviewClient = connect(config, reviewOptions);
   const separate =
     targetKubeconfig === "none" || isOneCluster(flags, kubeConfig) ? undefined : await loadTargetConfig(flags, { log });
   const target = targetKubeconfig === "none" ? undefined : separate === undefined ? control : connect(separate);
@@ -161,10 +178,16 @@ async function connectClusters(flags: RunFlags, log: Log) {
     config,
     control,
     target,
+    /** Reviews the tokens of those who read: their requests do not delay those of the controllers. */
+    reviewClient,
     /** Whether no other cluster than the control cluster is used. */
     isOneServer: separate === undefined || separate.server === config.server,
     async closeClusters() {
-      await Promise.all([control.close(), ...(target === undefined || target === control ? [] : [target.close()])]);
+      await Promise.all([
+        control.close(),
+        reviewClient.close(),
+        ...(target === undefined || target === control ? [] : [target.close()]),
+      ]);
     },
   };
 }
@@ -322,7 +345,8 @@ const serveBeside = (
   ]);
 
 async function runControllers(flags: RunFlags, { runtime, log, failure, opened, reload, signal, tracer }: RunContext) {
-  const { kubeConfig, config, control, target, isOneServer, closeClusters } = await connectClusters(flags, log);
+  const clusters = await connectClusters(flags, log);
+  const { kubeConfig, config, control, target, reviewClient, isOneServer, closeClusters } = clusters;
   const shareOf = ({ machineSafetyMaxDeletionShare: share }: RunFlags): number =>
     share ?? (isOneServer ? DELETION_SHARE : 0);
   const maxDeletionShare = shareOf(flags);
@@ -344,7 +368,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
     if (shadow !== undefined) yield await shadow.metrics();
     yield* readProcess();
   }
-  const endpoints = await startEndpoints(runtime, flags, readMetrics, log);
+  const endpoints = await startEndpoints(runtime, flags, { reviewClient, metrics: readMetrics, log });
   try {
     const drivers = await opened.first();
     manager = runtime.createManagerGroup({
@@ -385,7 +409,7 @@ async function runControllers(flags: RunFlags, { runtime, log, failure, opened, 
       manager.start(signal).finally(() => stopped.abort(new Error("stopped"))),
       ...prerequisites.map(({ run: check }) => check(whileRunning)),
       reload(manager, shareOf, whileRunning),
-      serveBeside(flags, { manager, control, log }, whileRunning),
+      serveBeside(flags, { manager, control, reviewClient, log }, whileRunning),
       shadow?.run(whileRunning),
     ]);
     log("info", "Stopped", {});

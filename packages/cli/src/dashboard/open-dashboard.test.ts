@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { openDashboard } from "./open-dashboard.ts";
 
 const flags = { dashboard: true, dashboardAddress: { address: "127.0.0.1", port: 0 } };
-const sources = { fleets: [], control: { request: vi.fn<ApiClient["request"]>() } };
+const sources = { fleets: [], reviewClient: { request: vi.fn<ApiClient["request"]>() } };
 
 test("the dashboard is not served unless the flag is set", async () => {
   const log = vi.fn<Log>();

@@ -18,7 +18,7 @@ export interface DashboardFlags {
 /** What the dashboard shows, and who reviews tokens. */
 export interface DashboardSources {
   readonly fleets: readonly FleetReader[];
-  readonly control: Pick<ApiClient, "request">;
+  readonly reviewClient: Pick<ApiClient, "request">;
 }
 
 /** A page that is being served. */
@@ -56,13 +56,13 @@ export async function runDashboard(
   flags: DashboardFlags,
   {
     manager,
-    control,
+    reviewClient,
     log,
-  }: Pick<DashboardSources, "control"> & { readonly manager: Pick<Manager, "fleets">; readonly log: Log },
+  }: Pick<DashboardSources, "reviewClient"> & { readonly manager: Pick<Manager, "fleets">; readonly log: Log },
   until: AbortSignal,
 ): Promise<void> {
   if (!flags.dashboard) return;
-  const opened = await openDashboard(flags, { fleets: manager.fleets(), control }, log);
+  const opened = await openDashboard(flags, { fleets: manager.fleets(), reviewClient }, log);
   if (opened === undefined) return;
   if (!until.aborted) await once(until, "abort");
   await opened.close();

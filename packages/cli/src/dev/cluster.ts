@@ -158,7 +158,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     keepRunning((stop) => manager.start(stop));
     const dashboard = await startDashboard(
       { address: "127.0.0.1", port: options.dashboardPort },
-      { fleets: manager.fleets(), control: api },
+      { fleets: manager.fleets(), reviewClient: api },
       log?.log ?? noLog,
     );
     closers.add(dashboard.close);

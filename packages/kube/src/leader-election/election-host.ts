@@ -88,11 +88,11 @@ function startThread(): Worker {
   const isSource = import.meta.url.endsWith(".ts");
   const source = new URL("./election-thread.ts", import.meta.url);
   const file = isSource ? source : new URL("./election-thread.js", import.meta.url);
-  const conditions = isSource ? ["--conditions=@millwright/source"] : [];
-  return new Worker(file, { execArgv: [...conditionsOf(process.execArgv), ...conditions] });
+  return new Worker(file, { execArgv: threadFlags(isSource) });
 }
 
-/** The flags of the process that resolve packages; a thread must not have some of the others. */
-function conditionsOf(flags: readonly string[]): string[] {
-  return flags.filter((flag) => flag.startsWith("--conditions=") || flag.startsWith("-C="));
-}
+/** The flags with which a thread of this process resolves packages, from the sources or from the build; it must not have some of the others. */
+export const threadFlags = (isSource: boolean): string[] => [
+  ...process.execArgv.filter((flag) => flag.startsWith("--conditions=") || flag.startsWith("-C=")),
+  ...(isSource ? ["--conditions=@millwright/source"] : []),
+];

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { getBuiltinModule } from "node:process";
 import { pipeline } from "node:stream/promises";
 import { type Clock, ConfigError } from "@millwright/core";
 import { type Log, messageOf } from "@millwright/kube";
+import { createLimitedServer, formatAddress, listen } from "@millwright/kube/endpoints";
 import { checkProfilingAccess, type ProfilingAccess, rejectionOf } from "./access.ts";
 import { readHeapStatistics, recordCpuProfile, takeHeapSnapshot } from "./profiles.ts";
 
@@ -20,6 +19,9 @@ export interface ProfilingServer {
   readonly port: number;
   close(): Promise<void>;
 }
+
+/** One profile is made at a time. */
+const LIMITS = { total: 20, perPeer: 20, headerBytes: 16 * 1024 };
 
 /** Of a CPU profile, seconds. */
 const DEFAULT_SECONDS = 10;
@@ -144,19 +146,14 @@ export async function serveProfiles(options: ProfilingOptions): Promise<Profilin
   checkProfilingAccess(options);
   const closed = new AbortController();
   const respond = createResponder(options);
-  const server = getBuiltinModule("node:http").createServer({ maxHeaderSize: 16 * 1024 }, (request, response) => {
-    void respond(request, response, closed.signal);
+  const server = createLimitedServer(LIMITS, (request, response) => void respond(request, response, closed.signal));
+  const actual = await listen(server, { address, port }).catch((error: unknown) => {
+    const at = formatAddress({ address, port });
+    throw new ConfigError(`--profiling-address: cannot listen on ${at}: ${messageOf(error)}`);
   });
-  server.listen({ host: address, port });
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    throw new ConfigError(`--profiling-address: cannot listen on ${address}:${port}: ${messageOf(error)}`);
-  }
   server.on("error", (error) => log("error", "Profiles are not served any more", { error: error.message }));
-  const bound = server.address();
   return {
-    port: typeof bound === "object" && bound !== null ? bound.port : port,
+    port: actual,
     async close() {
       closed.abort(new Error("the process is stopping"));
       server.closeAllConnections();

@@ -1,13 +1,13 @@
 /* oxlint-disable no-restricted-globals -- there is no injected clock in this thread, and nothing of it runs in virtual time */
 /**
  * The thread that sees whether the event loop of the process runs, and serves `/healthz`, `/readyz` and `/metrics`, also while it does not. Started by `startHealthThread` only.
- * Imports nothing but Node and small files of this folder.
+ * Imports nothing but Node, small files of this folder, and the servers for unknown clients.
  */
 import { writeSync } from "node:fs";
-import type { ServerResponse } from "node:http";
-import { getBuiltinModule } from "node:process";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 import type { LogFields } from "@millwright/core";
+import { createLimitedServer, createTokenGate, listen, type Rejection } from "@millwright/kube/endpoints";
 import {
   type FromHealthThread,
   type HealthReport,
@@ -30,6 +30,9 @@ const METRICS_MS = 10_000;
 /** A client that does not read for so long is disconnected: the metrics of large fleets wait for it. Milliseconds. */
 const IDLE_MS = 30_000;
 
+/** Probes and scrapes need a few. A connection costs 25 KiB. */
+const LIMITS = { total: 128, perPeer: 64, headerBytes: 16 * 1024 };
+
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const TEXT_TYPE = "text/plain; charset=utf-8";
 
@@ -37,7 +40,17 @@ interface Reply {
   readonly status: number;
   readonly text: string | readonly Uint8Array[];
   readonly type?: string;
+  readonly headers?: Readonly<Record<string, string | number>>;
 }
+
+const replyToRejected = ({ status, text, retryAfterSeconds }: Rejection): Reply => ({
+  status,
+  text: `${text}\n`,
+  headers: {
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { "retry-after": retryAfterSeconds }),
+  },
+});
 
 /** Written at once: streams of a thread are written by the event loop that is blocked. */
 function log(level: "warn" | "error", message: string, fields: LogFields): void {
@@ -89,6 +102,26 @@ function createMetricsReader(post: (message: FromHealthThread) => void) {
   };
 }
 
+/** Has tokens reviewed by the main thread, which has the client of the API server. */
+function createReviews(post: (message: FromHealthThread) => void) {
+  const waiting = new Map<number, PromiseWithResolvers<Rejection | undefined>>();
+  let lastId = 0;
+  return {
+    review(token: string): Promise<Rejection | undefined> {
+      const reply = Promise.withResolvers<Rejection | undefined>();
+      waiting.set(++lastId, reply);
+      post({ kind: "review", id: lastId, token });
+      return reply.promise;
+    },
+    received({ id, result }: Extract<ToHealthThread, { kind: "reviewed" }>): void {
+      const reply = waiting.get(id);
+      waiting.delete(id);
+      if (result === "failed") reply?.reject(new Error("the review failed"));
+      else reply?.resolve(result);
+    },
+  };
+}
+
 /** Calls back once the response accepts more, or is closed. */
 function onceWritable(response: ServerResponse, resume: () => void): void {
   const end = (): void => {
@@ -100,6 +133,18 @@ function onceWritable(response: ServerResponse, resume: () => void): void {
   response.on("close", end);
 }
 
+/** Sends a reply. A part waits until the ones before it were sent: a client that reads slowly, or not at all, costs no buffers. */
+async function send(reply: Reply, method: string | undefined, response: ServerResponse): Promise<void> {
+  response.writeHead(reply.status, { "content-type": reply.type ?? TEXT_TYPE, ...reply.headers });
+  if (method === "HEAD") return void response.end();
+  if (typeof reply.text === "string") return void response.end(reply.text);
+  for (const part of reply.text) {
+    if (response.destroyed) return;
+    if (!response.write(part)) await new Promise<void>((resume) => onceWritable(response, resume));
+  }
+  response.end();
+}
+
 function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>): void {
   const beats = new BigInt64Array(data.memory);
   const post = (message: FromHealthThread): void => port.postMessage(message);
@@ -107,6 +152,10 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
   let stall: Stall = { beat: 0n, ms: 0 };
   let isReported = false;
   const metrics = createMetricsReader(post);
+  const reviews = createReviews(post);
+  const gate = data.endpoints?.needsToken
+    ? createTokenGate({ review: reviews.review, clock: { monotonicMs: () => performance.now() } })
+    : () => Promise.resolve(undefined);
 
   const blocked = (): string => `the event loop has been blocked for ${Math.round(stall.ms / 1_000)} s`;
   const details = (): LogFields => ({
@@ -120,44 +169,35 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
     const problems = stall.ms >= UNREADY_MS ? [blocked(), ...report.problems] : report.problems;
     return problems.length === 0 ? { status: 200, text: "OK" } : { status: 503, text: `${problems.join("\n")}\n` };
   };
-  const replyTo = async (path: string | undefined): Promise<Reply> => {
+  const replyTo = async (path: string | undefined, request: IncomingMessage): Promise<Reply> => {
     if (path === "/healthz") return isDead() ? { status: 503, text: `${blocked()}\n` } : { status: 200, text: "OK" };
     if (path === "/readyz") return readiness();
-    // Without a wait: a scrape that times out would look like a broken network.
-    if (path === "/metrics") return stall.ms >= UNREADY_MS ? { status: 503, text: `${blocked()}\n` } : metrics.read();
+    if (path === "/metrics") {
+      // Without a wait: a scrape that times out would look like a broken network.
+      if (stall.ms >= UNREADY_MS) return { status: 503, text: `${blocked()}\n` };
+      const rejected = await gate(request);
+      return rejected === undefined ? metrics.read() : replyToRejected(rejected);
+    }
     return { status: 404, text: "Not Found\n" };
   };
-  const respond = async (method: string | undefined, url: string, response: ServerResponse): Promise<void> => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method, url } = request;
     const isRead = method === "GET" || method === "HEAD";
-    const reply = isRead ? await replyTo(url.split("?")[0]) : { status: 405, text: "Method Not Allowed\n" };
-    response.writeHead(reply.status, { "content-type": reply.type ?? TEXT_TYPE });
-    if (method === "HEAD") return void response.end();
-    if (typeof reply.text === "string") return void response.end(reply.text);
-    // A part waits until the ones before it were sent: a client that reads slowly, or not at all, costs no buffers.
-    for (const part of reply.text) {
-      if (response.destroyed) return;
-      if (!response.write(part)) await new Promise<void>((resume) => onceWritable(response, resume));
-    }
-    response.end();
+    const reply: Reply = isRead
+      ? await replyTo(url?.split("?")[0], request)
+      : { status: 405, text: "Method Not Allowed\n" };
+    await send(reply, method, response);
   };
 
-  const serve = async ({ address, port: wanted }: NonNullable<HealthThreadData["endpoints"]>): Promise<void> => {
-    const server = getBuiltinModule("node:http").createServer(
-      { maxHeaderSize: 16 * 1024 },
-      ({ method, url = "" }, response) => {
-        void respond(method, url, response);
-      },
-    );
+  const serve = async (at: NonNullable<HealthThreadData["endpoints"]>): Promise<void> => {
+    const server = createLimitedServer(LIMITS, (request, response) => void respond(request, response));
     server.on("error", (error) => {
       post({ kind: "failed", code: "code" in error ? String(error.code) : "", message: error.message });
     });
     server.setTimeout(IDLE_MS);
-    // Without a host, those of IPv4 only where the machine has no IPv6.
-    const host = address === "::" ? {} : { host: address };
-    server.listen({ port: wanted, ...host }, () => {
-      const bound = server.address();
-      post({ kind: "listening", port: typeof bound === "object" && bound !== null ? bound.port : wanted });
-    });
+    // An error is reported by the listener above.
+    const bound = await listen(server, at).catch(() => undefined);
+    if (bound !== undefined) post({ kind: "listening", port: bound });
   };
 
   let lookedMs = performance.now();
@@ -178,6 +218,7 @@ function runThread(data: HealthThreadData, port: NonNullable<typeof parentPort>)
 
   port.on("message", (message: ToHealthThread) => {
     if (message.kind === "report") report = message;
+    else if (message.kind === "reviewed") reviews.received(message);
     else metrics.received(message);
   });
   setInterval(look, INTERVAL_MS);
