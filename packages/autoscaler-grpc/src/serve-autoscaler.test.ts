@@ -1,6 +1,8 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { status } from "@grpc/grpc-js";
 import { annotationKeys, machineErrorCodes } from "@millwright/core";
-import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, test } from "vitest";
 import { aDeployment, aMachine, rejection, type ServedFleet, serveFleet, wireNode } from "./testing/served-fleet.ts";
 import { instanceErrorClasses, instanceStates } from "./wire/messages.ts";
 import { cloudProviderService } from "./wire/service.ts";
@@ -200,4 +202,23 @@ test("the proto has the rpcs and field numbers that the cluster autoscaler publi
     "0a110a0169120c080212080a016312016d1863",
   );
   expect(reply("NodeGroupTemplateNodeInfo", { nodeBytes: Buffer.from("n") })).toBe("12016e");
+});
+
+test("calls are answered beside hundreds of connections that send nothing, most of which are closed", async () => {
+  fleet.add(aDeployment("web"));
+  await fleet.call("NodeGroups", {});
+  const [host = "", port = ""] = fleet.address.split(":");
+  const sockets = await Promise.all(
+    Array.from({ length: 300 }, async () => {
+      const socket = connect(Number(port), host);
+      // Its end is seen only by those who read.
+      socket.resume().on("error", () => undefined);
+      onTestFinished(() => void socket.destroy());
+      await once(socket, "connect");
+      return socket;
+    }),
+  );
+  await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBeGreaterThan(250);
+  // The connection of the call before may be among the closed ones: the client connects again.
+  await expect.poll(() => fleet.call("NodeGroups", {}).catch(() => undefined)).toHaveProperty("nodeGroups");
 });

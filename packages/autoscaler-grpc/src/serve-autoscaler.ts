@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isIPv6 } from "node:net";
+import { createServer } from "node:net";
 import {
   experimental,
   type handleUnaryCall,
@@ -9,6 +9,7 @@ import {
 } from "@grpc/grpc-js";
 import { type Clock, ConfigError, type Random } from "@millwright/core";
 import { type ApiClient, type Log, messageOf } from "@millwright/kube";
+import { formatAddress, limitConnections, listen } from "@millwright/kube/endpoints";
 import { createCalls } from "./calls/calls.ts";
 import { followGroups } from "./calls/groups.ts";
 import type { AutoscalerFleet } from "./groups/fleet.ts";
@@ -52,6 +53,12 @@ export interface AutoscalerServer {
   /** Accepts no calls any more, and ends those in flight after a while. */
   close(): Promise<void>;
 }
+
+/** An autoscaler has one connection. The certificates of others are checked once they are connected. */
+const LIMITS = { total: 64, perPeer: 16 };
+
+/** Calls at the same time on a connection. */
+const MAX_CALLS = 64;
 
 /** How long calls may take to end, milliseconds. */
 const CLOSE_MS = 2_000;
@@ -139,7 +146,7 @@ export async function serveAutoscaler(options: AutoscalerOptions): Promise<Autos
         }
       })();
     };
-  const server = new Server();
+  const server = new Server({ "grpc.max_concurrent_streams": MAX_CALLS });
   const calls = createCalls(groups, { control, clock, random, log });
   // Prices are missing: gRPC answers UNIMPLEMENTED.
   const implementation: UntypedServiceImplementation = {
@@ -158,17 +165,17 @@ export async function serveAutoscaler(options: AutoscalerOptions): Promise<Autos
     NodeGroupGetOptions: unary("NodeGroupGetOptions", calls.NodeGroupGetOptions),
   };
   server.addService(cloudProviderService, implementation);
-  const host = isIPv6(address) ? `[${address}]` : address;
-  const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, credentials, (error, taken) => {
-      if (error === null) resolve(taken);
-      else reject(new ConfigError(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error }));
-    });
+  const injector = server.createConnectionInjector(credentials);
+  const listener = createServer((socket) => injector.injectConnection(socket));
+  limitConnections(listener, LIMITS);
+  const bound = await listen(listener, { address, port }).catch((cause: unknown) => {
+    throw new ConfigError(`cannot listen on ${formatAddress({ address, port })}: ${messageOf(cause)}`, { cause });
   });
   return {
     port: bound,
     async close() {
       closed.abort(new Error("the endpoint is closed"));
+      listener.close();
       await new Promise<void>((resolve) => {
         const timer = clock.setTimer(CLOSE_MS, () => server.forceShutdown());
         server.tryShutdown(() => {
