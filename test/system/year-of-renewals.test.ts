@@ -100,6 +100,7 @@ it("a client stays connected for a year of renewed tokens, certificates and auth
   const api = createApiClient(config);
   onTestFinished(() => api.close());
   const failed: number[] = [];
+  const statuses = new Set<number>();
   for (now.hour = 1; now.hour < DAYS * 24; now.hour++) {
     const day = Math.floor(now.hour / 24);
     if (now.hour === AUTHORITY_DAY * 24) replaceAuthority();
@@ -108,10 +109,11 @@ it("a client stays connected for a year of renewed tokens, certificates and auth
     try {
       await api.request({ method: "GET", path: "/version" });
     } catch (error) {
-      expect(isApiError(error) && error.status).toBe(401);
       failed.push(now.hour);
+      statuses.add(isApiError(error) ? error.status : 0);
     }
   }
+  expect([...statuses]).toEqual([401]);
   // Nothing but what was renewed late: from the end of a season to the night of the next day.
   const gaps = Array.from({ length: seasons - 1 }, (_, index) => (index + 1) * CERTIFICATE_DAYS * 24);
   expect(failed).toEqual(gaps.flatMap((end) => Array.from({ length: 24 + NIGHT }, (_, hour) => end + hour)));
