@@ -101,7 +101,7 @@ const maxResponseBytes = 512 * 1024 * 1024;
 export function createTransport(config: ClusterConfig, options: TransportOptions): Transport {
   const { clock } = options;
   const log = options.log ?? noLog;
-  parseServer(config.server);
+  let base = parseServer(config.server);
   const limit = createAdaptiveLimit({ clock, max: options.maxConnections });
   const connectivity = createConnectivityRecord(clock);
   const serverTime = createServerTime(clock);
@@ -118,7 +118,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     { cluster, credentials }: Access,
     signal: AbortSignal,
   ): Promise<ConnectionResponse> {
-    const base = parseServer(cluster.server);
+    if (cluster.server !== base.server) base = parseServer(cluster.server);
     request.beforeSend?.();
     const kind = requestKindOf(request.method, request.path);
     const sentMs = clock.monotonicMs();
@@ -356,12 +356,12 @@ function header(answer: ConnectionResponse, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-function parseServer(server: string): { readonly origin: string; readonly prefix: string } {
+function parseServer(server: string): { readonly server: string; readonly origin: string; readonly prefix: string } {
   const url = URL.parse(server);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ConfigError(
       `API server address ${JSON.stringify(server)} is not a URL; expected http://host:port or https://host:port`,
     );
   }
-  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, "") };
+  return { server, origin: url.origin, prefix: url.pathname.replace(/\/+$/, "") };
 }

@@ -64,20 +64,18 @@ export interface Connections {
 
 /** The connections to the same server with the same certificates. */
 interface Pools {
-  readonly key: PoolKey;
+  /** What they are made of. */
+  readonly access: Access;
   readonly requests: Agent;
   readonly streams: Agent;
 }
 
-/** What connections are made of. */
-type PoolKey = Pick<ClusterConfig, "server" | "proxyUrl" | "tls"> & Pick<Credentials, "cert">;
-
-const keyOf = ({ cluster: { server, proxyUrl, tls }, credentials: { cert } }: Access): PoolKey => ({
-  server,
-  ...(proxyUrl === undefined ? {} : { proxyUrl }),
-  ...(tls === undefined ? {} : { tls }),
-  ...(cert === undefined ? {} : { cert }),
-});
+/** Whether connections of one serve the other. */
+const isSamePool = (one: Access, other: Access): boolean =>
+  one.cluster.server === other.cluster.server &&
+  one.cluster.proxyUrl === other.cluster.proxyUrl &&
+  one.credentials.cert === other.credentials.cert &&
+  (one.cluster.tls === other.cluster.tls || isDeepStrictEqual(one.cluster.tls, other.cluster.tls));
 
 /** Connections whose responses may be destroyed before they are read: a stream that fails without a listener would end the process. */
 const createStreams = (agent: Agent): Connection => ({
@@ -132,8 +130,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
 
   function poolsFor(access: Access): Pools {
     if (closed) throw new Error("the API client is closed");
-    const key = keyOf(access);
-    if (current !== undefined && isDeepStrictEqual(current.key, key)) return current;
+    if (current !== undefined && isSamePool(current.access, access)) return current;
     const { cluster, credentials } = access;
     const { proxyUrl, tls } = cluster;
     const proxy = proxyUrl === undefined ? undefined : readProxyUrl(proxyUrl, "proxyUrl");
@@ -141,7 +138,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const connect = createConnector(loadHttpClients().buildConnector, { ...cluster, proxy, tls }, credentials);
     const former = current;
     current = {
-      key,
+      access,
       requests: createAgent({
         connect,
         connections: limits.maxConnections,
