@@ -70,7 +70,7 @@ export default defineConfig({
       // What `npm run bench` computes; a whole run is in test/system.
       project("scale", "test/scale"),
       // Recordings and timelines of the documents, made in virtual time.
-      project("pictures", "test/pictures"),
+      project("pictures", "test/pictures", { hookTimeout: 300_000 }),
       project("e2e", "test/e2e", { testTimeout: 180_000, hookTimeout: 120_000 }),
       // Third-party clients, guides and whole rollouts: `npm run test:system`, not part of `npm test`.
       project("system", "test/system", { testTimeout: 180_000, hookTimeout: 120_000 }),
