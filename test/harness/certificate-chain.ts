@@ -8,13 +8,19 @@ const { subtle } = globalThis.crypto;
 
 const generateKeys = () => subtle.generateKey(algorithm, true, ["sign", "verify"]);
 
+/** When certificates are valid; by default from now on, for a year. */
+interface Validity {
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+}
+
 /** A certificate with the keys that it is for. */
 interface Certified {
   readonly certificate: x509.X509Certificate;
   readonly keys: Awaited<ReturnType<typeof generateKeys>>;
 }
 
-async function certify(name: string, issuer: Certified | undefined): Promise<Certified> {
+async function certify(name: string, issuer: Certified | undefined, validity: Validity): Promise<Certified> {
   const keys = await generateKeys();
   const isAuthority = name.endsWith("authority");
   const certificate = await x509.X509CertificateGenerator.create({
@@ -23,6 +29,7 @@ async function certify(name: string, issuer: Certified | undefined): Promise<Cer
     publicKey: keys.publicKey,
     signingKey: (issuer?.keys ?? keys).privateKey,
     signingAlgorithm: algorithm,
+    ...validity,
     extensions: [
       new x509.BasicConstraintsExtension(isAuthority, undefined, true),
       new x509.SubjectAlternativeNameExtension([
@@ -47,10 +54,10 @@ export interface CertificateChain {
 }
 
 /** Makes the certificates of a server of 127.0.0.1 whose authority is not a root, as those of Rancher, OpenShift, and kubeadm with an outside authority. */
-export async function createCertificateChain(): Promise<CertificateChain> {
-  const root = await certify("root authority", undefined);
-  const intermediate = await certify("intermediate authority", root);
-  const server = await certify("server", intermediate);
+export async function createCertificateChain(validity: Validity = {}): Promise<CertificateChain> {
+  const root = await certify("root authority", undefined, validity);
+  const intermediate = await certify("intermediate authority", root, validity);
+  const server = await certify("server", intermediate, validity);
   const [rootPem, intermediatePem, serverPem] = [root, intermediate, server].map(({ certificate }) =>
     certificate.toString("pem"),
   );

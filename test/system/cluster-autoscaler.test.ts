@@ -337,7 +337,6 @@ it("the endpoint reads renewed files of TLS while it runs", async () => {
     address: "127.0.0.1",
     port: 0,
     tls,
-    tlsRefreshMs: 100,
     fleets: [],
     ready: () => Promise.resolve(),
     control: fleet.api,

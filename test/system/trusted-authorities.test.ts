@@ -69,6 +69,15 @@ describe("an API server whose certificate an intermediate authority has signed",
     }
   };
 
+  it("that is not trusted is reported with the entry to change, and no flags of Node", async () => {
+    const file = await kubeconfigWith(other.root);
+    const client = createApiClient(await loadKubeConfig({ file }));
+    const failure = await client.list(machineResource, { namespace: "default" }).catch(String);
+    await client.close();
+    expect(failure).toContain(`no authority of certificate-authority of cluster "c" in kubeconfig ${file} has signed`);
+    expect(failure).not.toContain("--use-system-ca");
+  });
+
   it.each<[string, (own: CertificateChain, foreign: CertificateChain) => string, boolean]>([
     ["the root", ({ root }) => root, true],
     ["the intermediate one", ({ intermediate }) => intermediate, true],

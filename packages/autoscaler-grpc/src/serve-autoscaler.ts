@@ -1,13 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import {
-  experimental,
-  type handleUnaryCall,
-  Server,
-  ServerCredentials,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import { createServer, type Socket } from "node:net";
+import { type handleUnaryCall, Server, ServerCredentials, type UntypedServiceImplementation } from "@grpc/grpc-js";
 import { type Clock, ConfigError, type Random } from "@millwright/core";
+import { createTlsServer } from "@millwright/core/tls";
 import { type ApiClient, type Log, messageOf } from "@millwright/kube";
 import { formatAddress, limitConnections, listen } from "@millwright/kube/endpoints";
 import { createCalls } from "./calls/calls.ts";
@@ -16,7 +10,7 @@ import type { AutoscalerFleet } from "./groups/fleet.ts";
 import { CallError, toCallStatus } from "./wire/call-error.ts";
 import { cloudProviderService } from "./wire/service.ts";
 
-/** Files of TLS in PEM. Both sides authenticate. */
+/** Files of TLS in PEM, which are followed. Both sides authenticate. */
 export interface TlsFiles {
   /** Certificates of the authorities that sign certificates of the autoscaler. */
   readonly clientCa: string;
@@ -34,8 +28,6 @@ export interface AutoscalerOptions {
   readonly port: number;
   /** Without it, everyone who reaches the address may create and delete machines. */
   readonly tls?: TlsFiles | undefined;
-  /** How often the files of TLS are read again, milliseconds. Default: a minute. */
-  readonly tlsRefreshMs?: number;
   /** One for each namespace. */
   readonly fleets: readonly AutoscalerFleet[];
   /** Resolves when the caches are filled; calls before that are rejected as UNAVAILABLE. */
@@ -66,27 +58,6 @@ const CLOSE_MS = 2_000;
 /** Longest time of a call without a deadline, milliseconds; the autoscaler sets 5 s by default. */
 const CALL_MS = 30_000;
 
-const TLS_REFRESH_MS = 60_000;
-
-/** Certificates are renewed while the process runs, such as by cert-manager: the files are read again. */
-async function serverCredentials(tls: TlsFiles | undefined, refreshIntervalMs: number): Promise<ServerCredentials> {
-  if (tls === undefined) return ServerCredentials.createInsecure();
-  await Promise.all(
-    [tls.clientCa, tls.cert, tls.key].map((file) =>
-      readFile(file).catch((cause: unknown) => {
-        throw new ConfigError(`cannot read ${file}: ${messageOf(cause)}`, { cause });
-      }),
-    ),
-  );
-  const files = new experimental.FileWatcherCertificateProvider({
-    certificateFile: tls.cert,
-    privateKeyFile: tls.key,
-    caCertificateFile: tls.clientCa,
-    refreshIntervalMs,
-  });
-  return experimental.createCertificateProviderServerCredentials(files, files, true);
-}
-
 /** Where one authority signs the certificates of all clients of a cluster, most of them must not scale. */
 function checkClient(
   call: Parameters<handleUnaryCall<unknown, unknown>>[0],
@@ -115,8 +86,13 @@ function signalOf(call: Parameters<handleUnaryCall<unknown, unknown>>[0], clock:
  * @throws ConfigError when a file of TLS cannot be read, or the address cannot be used
  */
 export async function serveAutoscaler(options: AutoscalerOptions): Promise<AutoscalerServer> {
-  const { address, port, fleets, control, clock, random, log } = options;
-  const credentials = await serverCredentials(options.tls, options.tlsRefreshMs ?? TLS_REFRESH_MS);
+  const { address, port, fleets, control, clock, random, log, tls } = options;
+  const server = new Server({ "grpc.max_concurrent_streams": MAX_CALLS });
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  /** gRPC gets connections whose clients were verified. */
+  const inject = (socket: Socket): void => injector.injectConnection(socket);
+  const listener =
+    tls === undefined ? createServer(inject) : createTlsServer({ ...tls, ca: tls.clientCa }, inject, { clock, log });
   const groups = followGroups(fleets, log);
   const closed = new AbortController();
   let isReady = false;
@@ -134,7 +110,7 @@ export async function serveAutoscaler(options: AutoscalerOptions): Promise<Autos
       const { signal, end } = signalOf(call, clock);
       void (async () => {
         try {
-          checkClient(call, options.tls?.clientNames);
+          checkClient(call, tls?.clientNames);
           if (!isReady) throw new CallError("UNAVAILABLE", "the caches are not filled yet");
           callback(null, await answer(call.request, signal));
         } catch (error) {
@@ -146,7 +122,6 @@ export async function serveAutoscaler(options: AutoscalerOptions): Promise<Autos
         }
       })();
     };
-  const server = new Server({ "grpc.max_concurrent_streams": MAX_CALLS });
   const calls = createCalls(groups, { control, clock, random, log });
   // Prices are missing: gRPC answers UNIMPLEMENTED.
   const implementation: UntypedServiceImplementation = {
@@ -165,8 +140,6 @@ export async function serveAutoscaler(options: AutoscalerOptions): Promise<Autos
     NodeGroupGetOptions: unary("NodeGroupGetOptions", calls.NodeGroupGetOptions),
   };
   server.addService(cloudProviderService, implementation);
-  const injector = server.createConnectionInjector(credentials);
-  const listener = createServer((socket) => injector.injectConnection(socket));
   limitConnections(listener, LIMITS);
   const bound = await listen(listener, { address, port }).catch((cause: unknown) => {
     throw new ConfigError(`cannot listen on ${formatAddress({ address, port })}: ${messageOf(cause)}`, { cause });

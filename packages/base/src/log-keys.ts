@@ -51,6 +51,7 @@ export const logKeys = {
   kinds: "Kinds whose first list is missing",
   found: "What the API server returned instead",
   path: "Path of a request",
+  peer: "Address of the client that connected",
   index: "Index of a cache",
   right: "Permission that is missing",
   lease: "Name of the Lease",

@@ -56,7 +56,12 @@ export async function driverServe(name: string, flags: DriverServeFlags): Promis
   const guard = flags.untilStdinCloses === true ? guardProcess(guardOptions(flags)) : undefined;
   const driver = await loadDriver(name, flags.digest === undefined ? {} : { digest: flags.digest });
   const version = await versionOfDriver(name);
-  const server = await serveDriver(driver, flags.listen, { ...tlsOf(flags), version, socketMode: flags.socketMode });
+  const server = await serveDriver(driver, flags.listen, {
+    ...tlsOf(flags),
+    version,
+    socketMode: flags.socketMode,
+    log,
+  });
   if (guard === undefined) log("info", "Serving a driver", { driver: driver.name, address: server.address });
   else if (server.address.startsWith(UNIX)) guard.removeSocketAtEnd(server.address.slice(UNIX.length));
   await aborted(signal);

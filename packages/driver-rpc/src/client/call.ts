@@ -8,7 +8,8 @@ export interface CallLimits {
   readonly deadlineMs: number;
 }
 
-const isServiceError = (error: unknown): error is ServiceError =>
+/** Whether a call failed with a gRPC status. */
+export const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error && typeof Reflect.get(error, "code") === "number" && "details" in error;
 
 /** The gRPC status with which a call failed; undefined for any other failure. */

@@ -9,8 +9,8 @@ import {
   systemClock,
 } from "@millwright/core";
 import { abortedCall } from "@millwright/core/driver-kit";
+import type { TlsFiles } from "@millwright/core/tls";
 import { formatDriverAddress, readDriverAddress } from "../wire/address.ts";
-import type { TlsFiles } from "../wire/credentials.ts";
 import { wireMethod } from "../wire/service.ts";
 import { fromStatus, statusOf } from "./call.ts";
 import { type Connection, openConnection } from "./connection.ts";
@@ -115,7 +115,7 @@ function createChannel(connection: Connection, where: string, first: DriverInfo,
 export async function openDriver(address: string, options: OpenDriver) {
   const read = readDriverAddress(address);
   const where = formatDriverAddress(read);
-  const connection = await openConnection(read, options.tls);
+  const connection = openConnection(read, options.tls, options.log ?? (() => undefined));
   try {
     const info = await firstHandshake(connection, where, options);
     const channel = createChannel(connection, where, info, options.clock ?? systemClock);

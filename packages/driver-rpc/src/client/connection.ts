@@ -1,8 +1,9 @@
 import { Client, type ClientOptions, connectivityState, type MethodDefinition } from "@grpc/grpc-js";
+import { explainTlsFailure, type TlsFiles, type TlsLog } from "@millwright/core/tls";
 import { type DriverAddress, grpcTarget } from "../wire/address.ts";
-import { type TlsFiles, clientCredentials } from "../wire/credentials.ts";
+import { clientCredentials } from "../wire/credentials.ts";
 import { assertTrustedFolder } from "../wire/socket-folder.ts";
-import { type CallLimits, callUnary } from "./call.ts";
+import { type CallLimits, callUnary, isServiceError } from "./call.ts";
 
 /** A connection to a driver that reconnects by itself, with backoff. */
 export interface Connection {
@@ -29,9 +30,9 @@ const options = (address: DriverAddress): ClientOptions => ({
   ...(address.kind === "tcp" && address.tls ? {} : { "grpc.enable_http_proxy": 0 }),
 });
 
-/** @throws ConfigError when files of TLS are missing or cannot be read */
-export async function openConnection(address: DriverAddress, tls: TlsFiles | undefined): Promise<Connection> {
-  const client = new Client(grpcTarget(address), await clientCredentials(address, tls), options(address));
+/** @throws ConfigError when files of TLS are missing or cannot be used */
+export function openConnection(address: DriverAddress, tls: TlsFiles | undefined, log: TlsLog): Connection {
+  const client = new Client(grpcTarget(address), clientCredentials(address, tls, log), options(address));
   const channel = client.getChannel();
   let losses = 0;
   let isClosed = false;
@@ -48,7 +49,12 @@ export async function openConnection(address: DriverAddress, tls: TlsFiles | und
     async call(method, request, limits) {
       // With each call: gRPC may have connected again meanwhile.
       await assertTrustedFolder(address);
-      return callUnary(client, method, request, limits);
+      try {
+        return await callUnary(client, method, request, limits);
+      } catch (error) {
+        if (tls === undefined || !isServiceError(error)) throw error;
+        throw Object.assign(error, { details: explainTlsFailure(error.details, tls.ca) });
+      }
     },
     losses: () => losses,
     close() {

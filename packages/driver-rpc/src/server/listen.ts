@@ -1,10 +1,12 @@
+import { once } from "node:events";
 import { chmod, lstat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
-import type { Server } from "@grpc/grpc-js";
-import { ConfigError } from "@millwright/core";
+import { type Server, ServerCredentials } from "@grpc/grpc-js";
+import { type Clock, ConfigError } from "@millwright/core";
+import { createTlsServer, type TlsFiles, type TlsLog } from "@millwright/core/tls";
 import { type DriverAddress, formatDriverAddress, grpcTarget } from "../wire/address.ts";
 import { assertTrustedFolder } from "../wire/socket-folder.ts";
-import { serverCredentials, type TlsFiles } from "../wire/credentials.ts";
+import { needsTls, requiredFiles } from "../wire/credentials.ts";
 
 const isServed = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
@@ -26,28 +28,66 @@ async function removeStaleSocket(path: string): Promise<void> {
   await unlink(path);
 }
 
+/** How a server listens. */
+export interface ListenOptions {
+  readonly tls: TlsFiles | undefined;
+  /** Permissions of a unix socket. */
+  readonly socketMode: number;
+  readonly clock: Clock;
+  readonly log: TlsLog;
+}
+
+/** A server that listens. */
+export interface Listening {
+  /** 0 for a unix socket. */
+  readonly port: number;
+  /** Accepts no connections any more; to be called before the server is shut down. */
+  stop(): void;
+}
+
+const unusable = (address: DriverAddress, cause: Error): ConfigError =>
+  new ConfigError(`cannot listen on ${formatDriverAddress(address)}: ${cause.message}`, { cause });
+
+/** gRPC gets connections whose clients were verified. */
+async function listenWithTls(
+  server: Server,
+  address: Extract<DriverAddress, { kind: "tcp" }>,
+  options: ListenOptions,
+): Promise<Listening> {
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const connections = createTlsServer(
+    requiredFiles(options.tls),
+    (socket) => injector.injectConnection(socket),
+    options,
+  );
+  connections.listen(address.port, address.host);
+  try {
+    await once(connections, "listening");
+  } catch (error) {
+    throw error instanceof Error ? unusable(address, error) : error;
+  }
+  const bound = connections.address();
+  return {
+    port: typeof bound === "object" && bound !== null ? bound.port : 0,
+    stop: () => void connections.close(),
+  };
+}
+
 /**
  * Starts to listen. A unix socket is for the user of this process only, unless `socketMode` differs.
  *
- * @returns the port; 0 for a unix socket
  * @throws ConfigError when the address cannot be used
  */
-export async function listen(
-  server: Server,
-  address: DriverAddress,
-  tls: TlsFiles | undefined,
-  socketMode: number,
-): Promise<number> {
+export async function listen(server: Server, address: DriverAddress, options: ListenOptions): Promise<Listening> {
   await assertTrustedFolder(address);
-  const credentials = await serverCredentials(address, tls);
+  if (address.kind === "tcp" && needsTls(address)) return listenWithTls(server, address, options);
   if (address.kind === "unix") await removeStaleSocket(address.path);
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(grpcTarget(address), credentials, (error, bound) => {
+    server.bindAsync(grpcTarget(address), ServerCredentials.createInsecure(), (error, bound) => {
       if (error === null) resolve(bound);
-      else
-        reject(new ConfigError(`cannot listen on ${formatDriverAddress(address)}: ${error.message}`, { cause: error }));
+      else reject(unusable(address, error));
     });
   });
-  if (address.kind === "unix") await chmod(address.path, socketMode);
-  return address.kind === "unix" ? 0 : port;
+  if (address.kind === "unix") await chmod(address.path, options.socketMode);
+  return { port: address.kind === "unix" ? 0 : port, stop: () => undefined };
 }

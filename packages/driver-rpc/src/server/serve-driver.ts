@@ -1,8 +1,8 @@
 import { type handleUnaryCall, Server, type UntypedServiceImplementation } from "@grpc/grpc-js";
 import { type Clock, type Driver, MachineError, systemClock } from "@millwright/core";
+import type { TlsFiles, TlsLog } from "@millwright/core/tls";
 import { formatDriverAddress, readDriverAddress } from "../wire/address.ts";
 import type { WireOutcome, WireRequest } from "../wire/messages.ts";
-import type { TlsFiles } from "../wire/credentials.ts";
 import { driverService, healthService, SERVING } from "../wire/service.ts";
 import { createHandlers, type IncomingCall } from "./handlers.ts";
 import { handshakeOf } from "./handshake.ts";
@@ -17,6 +17,8 @@ export interface ServeDriverOptions {
   /** Permissions of a unix socket. Default 0o600: this user only. */
   readonly socketMode?: number;
   readonly clock?: Clock;
+  /** Default: nothing is written. */
+  readonly log?: TlsLog;
 }
 
 /** A driver that is being served. */
@@ -83,7 +85,7 @@ export async function serveDriver(
   address: string,
   options: ServeDriverOptions = {},
 ): Promise<DriverServer> {
-  const { clock = systemClock, version = "", socketMode = 0o600 } = options;
+  const { clock = systemClock, version = "", socketMode = 0o600, log = () => undefined } = options;
   const read = readDriverAddress(address);
   const server = new Server({
     "grpc.max_receive_message_length": 16 * 1024 * 1024,
@@ -99,11 +101,12 @@ export async function serveDriver(
     ValidateClass: unary(validate, clock),
   });
   server.addService(healthService, { Check: unary(() => Promise.resolve({ status: SERVING }), clock) });
-  const port = await listen(server, read, options.tls, socketMode);
+  const { port, stop } = await listen(server, read, { tls: options.tls, socketMode, clock, log });
   return {
     address: formatDriverAddress(read.kind === "tcp" ? { ...read, port } : read),
     close: () =>
       new Promise((resolve) => {
+        stop();
         const timer = clock.setTimer(CLOSE_MS, () => server.forceShutdown());
         server.tryShutdown(() => {
           timer.cancel();

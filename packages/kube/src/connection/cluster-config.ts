@@ -1,6 +1,8 @@
 /** Certificates and what is expected of the server. PEM text or bytes. */
 export interface TlsMaterial {
   readonly ca?: string | Uint8Array;
+  /** Where authorities come from, as a noun for messages: `ca.crt`. */
+  readonly caSource?: string;
   readonly cert?: string | Uint8Array;
   readonly key?: string | Uint8Array;
   /** Name to check the server's certificate against, when it is not the host of the address. */

@@ -1,5 +1,6 @@
 import { createSecureContext, type SecureContext } from "node:tls";
 import { createEgressConnector } from "@millwright/base/egress";
+import { explainTlsFailure } from "@millwright/base/tls";
 import type { buildConnector } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 import { lookupWithoutLinkLocal } from "./link-local.ts";
@@ -52,6 +53,13 @@ export function createConnector(
     keepAlive: true,
     keepAliveInitialDelay: keepAliveInitialDelayMs,
   });
+  const trusted = tls?.caSource ?? `the system (no certificate-authority is set for ${server})`;
+  const explained: typeof direct = (options, settle) =>
+    direct(options, (...result) => {
+      const [error] = result;
+      if (error !== null) error.message = explainTlsFailure(error.message, trusted);
+      settle(...result);
+    });
   const ca = tls?.ca === undefined ? undefined : asPem(tls.ca).toString();
-  return createEgressConnector(direct, { proxyOf: () => proxy, ca });
+  return createEgressConnector(explained, { proxyOf: () => proxy, ca });
 }

@@ -47,19 +47,20 @@ export async function loadInCluster(
       throw new ConfigError(`in-cluster configuration: cannot read ${file}: ${messageOf(cause)}`, { cause });
     }
   };
-  const followCa = followPemFile(join(folder, "ca.crt"), "in-cluster configuration");
+  const caSource = join(folder, "ca.crt");
+  const followCa = followPemFile(caSource, "in-cluster configuration");
   const [ca, namespace] = await Promise.all([followCa(), read("namespace").catch(() => "")]);
   const token = followTokenFile(join(folder, "token"), "in-cluster configuration");
   await token();
   const headers = impersonationHeaders(asUser({}, impersonate), "in-cluster configuration");
-  const tls = followTls({ ca }, { ca: followCa });
+  const tls = followTls({ ca, caSource }, { ca: followCa });
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const proxyUrl = proxyFor(new URL(server), env)?.href;
   const config: ClusterConfig = {
     server,
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(namespace.trim() === "" ? {} : { namespace: namespace.trim() }),
-    tls: { ca },
+    tls: { ca, caSource },
     credentials: async () => ({ headers: { ...headers, authorization: `Bearer ${await token()}` } }),
   };
   return { ...config, current: async () => ({ ...config, tls: await tls() }) };

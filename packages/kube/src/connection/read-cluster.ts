@@ -167,8 +167,9 @@ async function readTls(
   if ((cert === undefined) !== (key === undefined)) {
     return fail(`user "${user?.name}": client-certificate and client-key must be set together`);
   }
+  const caSource = `certificate-authority of cluster "${cluster.name}" in ${where}`;
   const tls = {
-    ...(ca === undefined ? {} : { ca }),
+    ...(ca === undefined ? {} : { ca, caSource }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
     ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
