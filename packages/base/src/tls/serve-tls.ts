@@ -61,7 +61,7 @@ export function createTlsServer(
     current = latest;
   });
   server.on("tlsClientError", (error: Error & { readonly code?: string }, socket) => {
-    // Null when the certificate was fine, whatever the types say; a probe that only connects is not worth a line.
+    // Null when the certificate was fine, also where the types deny it; a probe that only connects is not worth a line.
     const rejected: unknown = socket.authorizationError;
     const code = typeof rejected === "string" ? rejected : (error.code ?? "");
     // The socket of TLS has lost its address by now; the one that it wraps is what "connection" was emitted with.
