@@ -77,10 +77,12 @@ describe("several calls at once", () => {
 
   it("end with ABORTED, so that the autoscaler calls again, when the conflicts outlast the deadline", async () => {
     let changes = 0;
+    // A write may be in flight when the next test has another fleet.
+    const { server } = fleet;
     fleet.beforePatch = () => {
       const current = aDeployment("web");
       const metadata = { ...current.metadata, resourceVersion: `other-${(changes += 1)}` };
-      fleet.server.set("deployment ns/web", { ...current, metadata });
+      server.set("deployment ns/web", { ...current, metadata });
     };
     await expect(fleet.call("NodeGroupIncreaseSize", { id, delta: 1 }, { deadlineMs: 300 })).rejects.toMatchObject({
       code: expect.toBeOneOf([status.ABORTED, status.DEADLINE_EXCEEDED]),
