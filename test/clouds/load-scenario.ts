@@ -88,23 +88,24 @@ export function describeLoad<Spec>(
     });
 
     // Time runs twenty times as fast, for the driver and for the rate limit.
-    it.each([80, 500])(
-      "%i creations that the cloud throttles all succeed, with few requests in vain",
-      async (count) => {
-        const clock = createFastClock(20);
-        const throttle = { burst: 5, perSecond: 2, operations: [bounds.create] };
-        const cloud = await open({ clock, throttle, latencyMs: 20, waitMs: 100 });
-        const { driver, log, request } = cloud;
-        // Longer than any call takes: on a busy computer the fast clock is far ahead of the work.
-        const context = { ...aContext(undefined, 7_200_000), clock };
-        const create = (index: number) => withoutPending(driver).createMachine(request(`m-${index}`), context);
-        await Promise.all(Array.from({ length: count }, (_, index) => create(index)));
-        expect(cloud.vms()).toBe(count);
-        // The first 20 are in flight before the cloud throttles one.
-        expect(log.count(bounds.create)).toBeGreaterThan(count);
-        expect(log.count(bounds.create)).toBeLessThanOrEqual(1.3 * count);
-      },
-    );
+    // A rate that the work does not stay below on a busy computer.
+    it.each([
+      [80, 1],
+      [500, 2],
+    ])("%i creations that the cloud throttles all succeed, with few requests in vain", async (count, perSecond) => {
+      const clock = createFastClock(20);
+      const throttle = { burst: 5, perSecond, operations: [bounds.create] };
+      const cloud = await open({ clock, throttle, latencyMs: 20, waitMs: 100 });
+      const { driver, log, request } = cloud;
+      // Longer than any call takes: on a busy computer the fast clock is far ahead of the work.
+      const context = { ...aContext(undefined, 7_200_000), clock };
+      const create = (index: number) => withoutPending(driver).createMachine(request(`m-${index}`), context);
+      await Promise.all(Array.from({ length: count }, (_, index) => create(index)));
+      expect(cloud.vms()).toBe(count);
+      // The first 20 are in flight before the cloud throttles one.
+      expect(log.count(bounds.create)).toBeGreaterThan(count);
+      expect(log.count(bounds.create)).toBeLessThanOrEqual(1.3 * count);
+    });
 
     it("200 deletions leave no resources, and look up leftovers together", async () => {
       const cloud = await open({ waitMs: 100 });
