@@ -1,8 +1,8 @@
 import { encodedForms, urlForms } from "./encoded-forms.ts";
-import { isRecord } from "./is-record.ts";
 import { toPrintable } from "./printable.ts";
 import { queryEscape } from "./query-escape.ts";
 import { createRedactor } from "./redactor.ts";
+import { secretParts } from "./secret-parts.ts";
 import { redacted, type Secret, type SecretData } from "./secret.ts";
 
 /** What of a secret must not be seen, and how to see quickly that it is not in a text: forms of a long value take milliseconds. */
@@ -27,8 +27,8 @@ const decisiveBytes = 96;
 
 /**
  * Takes secret values out of a text that someone else wrote, such as an error message of a cloud or a schema, and replaces characters that a terminal interprets. Finds
- * values as they are and in the encodings of {@link encodedForms}, line by line, and cut off. Of a value that is JSON, such as the key of a service account, its confidential fields
- * are values, too. Values of fewer than four characters stay: removing them would garble the text and guard nothing.
+ * values as they are and in the encodings of {@link encodedForms}, line by line, and cut off. Of a structured value, such as the key of a service account or a kubeconfig,
+ * {@link secretParts} are values, too. Values of fewer than four characters stay: removing them would garble the text and guard nothing.
  */
 export function redactSecrets(text: string, secrets: SecretData): string {
   const redactor = createRedactor();
@@ -42,7 +42,7 @@ export function redactSecrets(text: string, secrets: SecretData): string {
 function protectedOf(secret: Secret): Protected {
   const present = known.get(secret);
   if (present !== undefined) return present;
-  const values = [secret.revealBytes(), ...confidentialFields(secret.reveal()).map((field) => Buffer.from(field))];
+  const values = [secret.revealBytes(), ...secretParts(secret.reveal()).map((part) => Buffer.from(part))];
   const long = values.filter((value) => value.length >= edgeLength).map((value) => Buffer.from(value));
   const made = {
     values,
@@ -69,22 +69,6 @@ function containsAny(text: string, anchors: ReadonlySet<string>, length: number)
   if (anchors.size === 0) return false;
   for (let at = 0; at + length <= text.length; at++) if (anchors.has(text.slice(at, at + length))) return true;
   return false;
-}
-
-/** The confidential fields of a value that is a JSON object. */
-function confidentialFields(text: string): readonly string[] {
-  const fields = Object.entries(parseObject(text)).filter(([name]) => /key|secret|token|password/i.test(name));
-  return fields.flatMap(([, value]) => (typeof value === "string" && !value.startsWith("https://") ? [value] : []));
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  if (!/^\s*\{/.test(text)) return {};
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
 }
 
 /** The first and last characters of all forms of a value. */
