@@ -59,7 +59,7 @@ export interface ListenOptions {
   /** Default 0: a free port. */
   readonly port?: number;
   /** Loopback only. */
-  readonly host?: "127.0.0.1";
+  readonly host?: "127.0.0.1" | "::1";
 }
 
 /** The address of the server. */
@@ -156,7 +156,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   /** Serves a request; undefined while the server is down. */
   let handle: RequestListener | undefined;
   let isInProcess = false;
-  let address = { host: "127.0.0.1", port: 0 };
+  let address: { readonly host: string; readonly port: number } = { host: "127.0.0.1", port: 0 };
   let closed: Promise<void> | undefined;
 
   const open = async (): Promise<string | undefined> => {
@@ -208,7 +208,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
       address = { host, port };
       const certificateAuthority = await open();
       const scheme = certificateAuthority === undefined ? "http" : "https";
-      return { url: `${scheme}://${host}:${address.port}`, certificateAuthority };
+      return { url: `${scheme}://${host === "::1" ? "[::1]" : host}:${address.port}`, certificateAuthority };
     },
     serveInProcess() {
       isInProcess = true;
