@@ -202,7 +202,7 @@ describe("the Helm chart on the devcluster", () => {
             containers: [
               {
                 args: expect.arrayContaining([
-                  "--autoscaler-address=0.0.0.0:8086",
+                  "--autoscaler-address=[::]:8086",
                   "--autoscaler-tls-cert=/etc/millwright/autoscaler/tls.crt",
                   "--autoscaler-tls-key=/etc/millwright/autoscaler/tls.key",
                   "--autoscaler-tls-client-ca=/etc/millwright/autoscaler/ca.crt",
@@ -246,7 +246,7 @@ describe("the Helm chart on the devcluster", () => {
 
   it("serves the dashboard at another address behind a Service, with the right to review tokens", async () => {
     const peers = "networkPolicy.dashboardFrom[0].podSelector.matchLabels.app=ingress";
-    const values = "dashboard.enabled=true,dashboard.address=0.0.0.0";
+    const values = "dashboard.enabled=true,dashboard.address=::";
     const { find } = await render("--set", values, "--set", peers);
     expect(find("Service", "millwright-dashboard")).toMatchObject({
       spec: { selector, ports: [{ name: "http", port: 8090, targetPort: "dashboard" }] },
@@ -266,6 +266,14 @@ describe("the Helm chart on the devcluster", () => {
       roleRef: { kind: "ClusterRole", name: "system:auth-delegator" },
       subjects: [{ kind: "ServiceAccount", name: "millwright", namespace }],
     });
+  });
+
+  it.each(["::", "[::]", "0.0.0.0", "::1", "127.0.0.1"])("takes %s as an address", async (address) => {
+    const { find, text } = await render("--set", `dashboard.enabled=true,dashboard.address=${address}`);
+    const expected = address.includes(":") ? `[${address.replaceAll(/[[\]]/g, "")}]` : address;
+    expect(text).toContain(`- --dashboard-address=${expected}:8090\n`);
+    const isShared = !["::1", "127.0.0.1"].includes(address);
+    expect(find("Service", "millwright-dashboard") !== undefined).toBe(isShared);
   });
 
   it("serves the metrics only with a token, which the ServiceMonitor has", async () => {

@@ -39,9 +39,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{/* Address and port of values; an IPv6 address may be in brackets. */}}
+{{- define "millwright.hostPort" -}}
+{{- if contains ":" .address -}}
+[{{ .address | trimPrefix "[" | trimSuffix "]" }}]:{{ .port }}
+{{- else -}}
+{{ .address }}:{{ .port }}
+{{- end -}}
+{{- end -}}
+
 {{/* Not empty if the page is served at an address that others reach. */}}
 {{- define "millwright.dashboardIsShared" -}}
-{{- if and .Values.dashboard.enabled (not (or (hasPrefix "127." .Values.dashboard.address) (eq "[::1]" .Values.dashboard.address))) -}}
+{{- if and .Values.dashboard.enabled (not (or (hasPrefix "127." .Values.dashboard.address) (has .Values.dashboard.address (list "::1" "[::1]")))) -}}
 true
 {{- end -}}
 {{- end -}}
