@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { type CertificateChain, createCertificateChain } from "../harness/certificate-chain.ts";
+import { startMillwright } from "../harness/millwright.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 
 /** A bundle of authorities beside kubectl: each certificate in it is trusted, also one that another authority has signed. */
@@ -76,6 +77,23 @@ describe("an API server whose certificate an intermediate authority has signed",
     await client.close();
     expect(failure).toContain(`no authority of certificate-authority of cluster "c" in kubeconfig ${file} has signed`);
     expect(failure).not.toContain("--use-system-ca");
+  });
+
+  it.each([
+    ["SSL_CERT_FILE", true],
+    ["SSL_CERT_DIR", true],
+    ["no variable", false],
+  ])("is trusted without a bundle as Go trusts it: %s", async (variable, expected) => {
+    const file = await kubeconfigWith("");
+    const authorities = join(folder, "authorities");
+    await mkdir(authorities, { recursive: true });
+    await writeFile(join(authorities, "any-name"), chain.intermediate);
+    const values = { SSL_CERT_FILE: join(authorities, "any-name"), SSL_CERT_DIR: `/nonexistent:${authorities}` };
+    const env = Object.fromEntries(Object.entries(values).filter(([name]) => name === variable));
+    const command = startMillwright(["why", "machine/a", `--control-kubeconfig=${file}`], env);
+    await command.ended;
+    expect(command.output().includes("no authority of the system"), command.output()).toBe(!expected);
+    expect(command.output().includes("unreachable"), command.output()).toBe(!expected);
   });
 
   it.each<[string, (own: CertificateChain, foreign: CertificateChain) => string, boolean]>([

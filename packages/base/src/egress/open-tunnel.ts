@@ -53,7 +53,7 @@ const unreachable = (proxy: URL, cause: unknown): Error => {
 async function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions): Promise<Socket> {
   const isSecure = proxy.protocol === "https:";
   const { request: send } = isSecure ? getBuiltinModule("node:https") : getBuiltinModule("node:http");
-  const { getCACertificates } = await import("node:tls");
+  const { systemAuthorities } = await import("../tls/index.ts");
   const address = addressOf(target);
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const { timeoutMs = defaultTimeoutMs, ca } = options;
@@ -71,7 +71,9 @@ async function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelO
           ? {}
           : { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` }),
       },
-      ...(isSecure && ca !== undefined ? { ca: [...getCACertificates(), ca], allowPartialTrustChain: true } : {}),
+      ...(isSecure
+        ? { ca: [...systemAuthorities(), ...(ca === undefined ? [] : [ca])], allowPartialTrustChain: true }
+        : {}),
     });
     request.on("connect", ({ statusCode = 0 }, socket, head) => {
       if (statusCode < 200 || statusCode > 299) {

@@ -1,6 +1,6 @@
 import { createSecureContext, type SecureContext } from "node:tls";
 import { createEgressConnector } from "@millwright/base/egress";
-import { explainTlsFailure } from "@millwright/base/tls";
+import { explainTlsFailure, systemAuthorities } from "@millwright/base/tls";
 import type { buildConnector } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 import { lookupWithoutLinkLocal } from "./link-local.ts";
@@ -30,7 +30,9 @@ function secureContextOf(tls: TlsMaterial | undefined, credentials: Credentials)
   const key = credentials.key ?? tls?.key;
   return createSecureContext({
     // Each certificate of a bundle is trusted as in Go, also one that another authority has signed.
-    ...(tls?.ca === undefined ? {} : { ca: asPem(tls.ca), allowPartialTrustChain: true }),
+    ...(tls?.insecureSkipVerify === true
+      ? {}
+      : { ca: tls?.ca === undefined ? [...systemAuthorities()] : asPem(tls.ca), allowPartialTrustChain: true }),
     ...(cert === undefined ? {} : { cert: asPem(cert) }),
     ...(key === undefined ? {} : { key: asPem(key) }),
   });
