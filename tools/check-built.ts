@@ -61,12 +61,12 @@ const recorder = `data:text/javascript,${encodeURIComponent(`
 /** What a command may load: modules of Node and of files, and kilobytes of source. Their number decides how long a command takes that reads a few objects. */
 const limits: Readonly<Record<string, readonly [modules: number, kilobytes: number]>> = {
   "--help": [32, 260],
-  "describe machine a": [135, 1_700],
-  "describe deployment a": [135, 1_700],
-  "why machine/a": [135, 1_700],
-  "drain a --dry-run": [130, 1_700],
-  "approve --all --dry-run": [130, 1_700],
-  "crds diff": [130, 1_700],
+  "describe machine a": [140, 1_700],
+  "describe deployment a": [140, 1_700],
+  "why machine/a": [140, 1_700],
+  "drain a --dry-run": [136, 1_700],
+  "approve --all --dry-run": [136, 1_700],
+  "crds diff": [136, 1_700],
   "plan --scale a=1": [150, 2_700],
   "snapshot --file none.json": [150, 2_700],
   drift: [185, 2_700],

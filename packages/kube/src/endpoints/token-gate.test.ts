@@ -4,6 +4,7 @@ import {
   ACCEPTED_MS,
   CONCURRENT_REVIEWS,
   createTokenGate,
+  KNOWN_MS,
   REJECTED_MS,
   type Rejection,
   REVIEW_RATE,
@@ -89,16 +90,30 @@ it("runs few reviews at a time, one for all requests with the same token", async
   expect(await later).toBe(200);
 });
 
-it("does not keep that the API server was unreachable, and forgets no user for it", async () => {
+it("lets a user who is known read on while the API server is slow or unreachable, but not for long", async () => {
   const review = vi.fn<(token: string) => Promise<Rejection | undefined>>().mockResolvedValueOnce(undefined);
   const { clock, statusOf } = createTestGate(review);
   expect(await statusOf("good")).toBe(200);
-  await clock.advance(ACCEPTED_MS);
-  review.mockRejectedValueOnce(new Error("connect ECONNREFUSED"));
+  review.mockRejectedValue(new Error("connect ECONNREFUSED"));
+  for (let ms = 1_000; ms < KNOWN_MS; ms += 1_000) {
+    await clock.advance(1_000);
+    expect(await statusOf("good")).toBe(200);
+  }
+  await clock.advance(1_000);
   expect(await statusOf("good")).toBe(503);
   await clock.advance(1_000);
   review.mockResolvedValueOnce(undefined);
   expect(await statusOf("good")).toBe(200);
+});
+
+it("rejects a user from the next review on", async () => {
+  const { clock, reviewed, statusOf } = createTestGate();
+  expect(await statusOf("good")).toBe(200);
+  reviewed.mockResolvedValue(invalid);
+  await clock.advance(ACCEPTED_MS);
+  expect(await statusOf("good")).toBe(200);
+  await clock.advance(0);
+  expect(await statusOf("good")).toBe(401);
 });
 
 it("reviews nothing without a token, or with a huge one", async () => {

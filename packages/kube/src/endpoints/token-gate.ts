@@ -21,8 +21,11 @@ export interface TokenGateOptions {
 /** Decides whether a request is answered, by its bearer token. */
 export type TokenGate = (request: Pick<IncomingMessage, "headers" | "socket">) => Promise<Rejection | undefined>;
 
-/** How long a user is known, milliseconds. */
+/** After this time a user who is known is reviewed again, milliseconds. */
 export const ACCEPTED_MS = 30_000;
+
+/** How long a user is known at most without another review, milliseconds: those who read go on while the API server is slow. */
+export const KNOWN_MS = 90_000;
 
 /** How long a token is rejected without another review, milliseconds: permissions are often granted a moment later. */
 export const REJECTED_MS = 10_000;
@@ -54,7 +57,8 @@ interface Kept {
   readonly result: Promise<Rejection | undefined>;
   /** `undefined` until the review is done. */
   untilMs?: number;
-  isAccepted: boolean;
+  /** When the user was last accepted, unless rejected since. */
+  acceptedMs?: number | undefined;
 }
 
 /** Creates a gate that reviews each token once in a while. Random tokens cost the API server no more than {@link REVIEW_RATE}. */
@@ -73,16 +77,17 @@ export function createTokenGate({ review, clock }: TokenGateOptions): TokenGate 
   const keepResult = async (entry: Kept): Promise<void> => {
     const rejection = await entry.result;
     const isFailed = rejection !== undefined && rejection.status >= 500;
-    if (!isFailed) entry.isAccepted = rejection === undefined;
+    const nowMs = clock.monotonicMs();
+    if (!isFailed) entry.acceptedMs = rejection === undefined ? nowMs : undefined;
     const keptMs = isFailed ? FAILED_MS : rejection === undefined ? ACCEPTED_MS : REJECTED_MS;
-    entry.untilMs = clock.monotonicMs() + keptMs;
+    entry.untilMs = nowMs + keptMs;
   };
-  const start = (key: string, token: string, wasAccepted: boolean): Promise<Rejection | undefined> => {
+  const start = (key: string, token: string, acceptedMs: number | undefined): Promise<Rejection | undefined> => {
     running += 1;
     const result = review(token)
       .catch((): Rejection => ({ status: 503, text: "the token cannot be reviewed: the API server is unreachable" }))
       .finally(() => (running -= 1));
-    const entry: Kept = { result, isAccepted: wasAccepted };
+    const entry: Kept = { result, acceptedMs };
     kept.delete(key);
     const [oldest] = kept.keys();
     if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
@@ -96,10 +101,15 @@ export function createTokenGate({ review, clock }: TokenGateOptions): TokenGate 
     const key = createHash("sha256").update(token).digest("base64");
     const nowMs = clock.monotonicMs();
     const last = kept.get(key);
-    if (last !== undefined && nowMs < (last.untilMs ?? Infinity)) return last.result;
-    // A user who was known is not shut out by the tokens of others.
-    const wasAccepted = last?.isAccepted === true;
-    const waitMs = wasAccepted ? 0 : waitFor(socket.remoteAddress ?? "", nowMs);
-    return waitMs > 0 ? overLimit(waitMs) : start(key, token, wasAccepted);
+    const acceptedMs = last?.acceptedMs;
+    const isReviewed = last !== undefined && nowMs < (last.untilMs ?? Infinity);
+    // A user who is known neither waits for the tokens of others nor is shut out by them.
+    if (acceptedMs !== undefined && nowMs - acceptedMs < KNOWN_MS) {
+      if (!isReviewed) void start(key, token, acceptedMs);
+      return undefined;
+    }
+    if (isReviewed) return last.result;
+    const waitMs = acceptedMs === undefined ? waitFor(socket.remoteAddress ?? "", nowMs) : 0;
+    return waitMs > 0 ? overLimit(waitMs) : start(key, token, acceptedMs);
   };
 }
