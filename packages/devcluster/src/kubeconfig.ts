@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { toYaml } from "@millwright/kube/yaml";
 import type { Credentials } from "./tls/certificate-authority.ts";
 
 /** Trust and credentials of a kubeconfig. */
@@ -30,7 +30,7 @@ export function kubeconfigFor(url: string, options: KubeconfigOptions = {}): str
     certificateAuthority === undefined ? {} : { "certificate-authority-data": encoded(certificateAuthority) };
   // client-node rejects plain HTTP without this; kubectl and Helm ignore it.
   const plain = url.startsWith("http:") ? { "insecure-skip-tls-verify": true } : {};
-  return stringify({
+  return toYaml({
     apiVersion: "v1",
     kind: "Config",
     clusters: [{ name, cluster: { server: url, ...authority, ...plain } }],

@@ -181,7 +181,7 @@ export type { DerivedCondition, Severity } from "./conditions/derived-condition.
 export { summarizeConditions, type SummaryPart } from "./conditions/summary.ts";
 export { createJsonPatch, type JsonPatchOperation } from "./json/create-json-patch.ts";
 export { applyMergePatch, createMergePatch, equalJson } from "./json/json-merge-patch.ts";
-export { messageOf, noLog } from "./log.ts";
+export { firstLine, messageOf, noLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";
 export type { LogFields } from "@millwright/base";
 export { keyFields, objectFields } from "./objects/log-fields.ts";

@@ -3,8 +3,8 @@ import { crds, deletionBudgetPolicy, deletionProtectionPolicy } from "@millwrigh
 /** Objects as text: one YAML document each, or one JSON list that `kubectl apply -f -` takes. */
 export async function textOfObjects(items: readonly object[], output: "yaml" | "json"): Promise<string> {
   if (output === "json") return `${JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2)}\n`;
-  const { stringify } = await import("yaml");
-  return items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false, lineWidth: 0 })}`).join("");
+  const { toYaml } = await import("@millwright/kube/yaml");
+  return items.map((item) => `---\n${toYaml(item)}`).join("");
 }
 
 /** Prints them. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isRecord } from "@millwright/core/command-line";
+import type * as Yaml from "@millwright/kube/yaml";
 import type { Command, Option } from "commander";
 
 /** Where a flag has its value from. */
@@ -20,9 +21,11 @@ export const variableOf = (flag: string): string => `MILLWRIGHT_${flag.replaceAl
 type Fail = (message: string) => never;
 
 /** Parses YAML. The parser takes 5 MiB, and most processes have no configuration file. */
-function parseYaml(text: string): unknown {
-  const { parse }: Pick<typeof import("yaml"), "parse"> = createRequire(import.meta.url)("yaml");
-  return parse(text);
+function parse(text: string): unknown {
+  const { parseYaml }: typeof Yaml = createRequire(import.meta.url)("@millwright/kube/yaml");
+  const [content, ...others] = parseYaml(text);
+  if (others.length > 0) throw new Error("expected one document");
+  return content;
 }
 
 /**
@@ -59,7 +62,7 @@ export function addConfiguration(command: Command): () => readonly EffectiveFlag
 function readEntries(file: string, options: readonly Option[], fail: Fail): Readonly<Record<string, unknown>> {
   let content: unknown;
   try {
-    content = parseYaml(readFileSync(file, "utf8")) ?? {};
+    content = parse(readFileSync(file, "utf8")) ?? {};
   } catch (error) {
     return fail(`--config ${file}: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`);
   }

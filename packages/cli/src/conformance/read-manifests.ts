@@ -1,6 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { ConfigError, isRecord } from "@millwright/core";
-import { parseAllDocuments } from "yaml";
+import { firstLine, messageOf } from "@millwright/kube";
+import { parseYaml } from "@millwright/kube/yaml";
+
+function documentsOf(file: string, text: string): readonly unknown[] {
+  try {
+    return parseYaml(text);
+  } catch (cause) {
+    throw new ConfigError(`${file} is not valid YAML: ${firstLine(messageOf(cause))}`, { cause });
+  }
+}
 
 /** The first object of a kind in a manifest of one or more documents. */
 async function readObject(file: string, kind: string): Promise<Readonly<Record<string, unknown>>> {
@@ -12,13 +21,8 @@ async function readObject(file: string, kind: string): Promise<Readonly<Record<s
       cause,
     });
   }
-  const documents = parseAllDocuments(text);
-  for (const document of documents) {
-    const [error] = "errors" in document ? document.errors : [];
-    if (error !== undefined) throw new ConfigError(`${file} is not valid YAML: ${error.message.split("\n")[0]}`);
-    const object: unknown = document.toJS();
-    if (isRecord(object) && object["kind"] === kind) return object;
-  }
+  const object = documentsOf(file, text).find((each) => isRecord(each) && each["kind"] === kind);
+  if (isRecord(object)) return object;
   throw new ConfigError(`${file} has no ${kind}`);
 }
 

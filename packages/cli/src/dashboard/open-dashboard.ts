@@ -29,8 +29,11 @@ export interface OpenedDashboard {
 
 /** Serves the dashboard. The package is loaded only here. */
 export async function startDashboard(address: Address, sources: DashboardSources, log: Log): Promise<OpenedDashboard> {
-  const [{ serveDashboard }, { stringify }] = await Promise.all([import("@millwright/dashboard"), import("yaml")]);
-  return serveDashboard({ ...address, ...sources, toYaml: stringify, clock: systemClock, log });
+  const [{ serveDashboard }, { toYaml }] = await Promise.all([
+    import("@millwright/dashboard"),
+    import("@millwright/kube/yaml"),
+  ]);
+  return serveDashboard({ ...address, ...sources, toYaml, clock: systemClock, log });
 }
 
 /** Serves the dashboard, if the flags request it. Controllers run without it when the port cannot be used. */

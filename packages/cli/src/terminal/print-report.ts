@@ -8,8 +8,8 @@ export type ReportFormat = "text" | "json" | "yaml";
 export async function renderReport<T>(report: T, format: ReportFormat, render: (report: T) => string): Promise<string> {
   if (format === "json") return `${JSON.stringify(report, undefined, 2)}\n`;
   if (format === "text") return render(report);
-  const { stringify } = await import("yaml");
-  return stringify(report, { aliasDuplicateObjects: false });
+  const { toYaml } = await import("@millwright/kube/yaml");
+  return toYaml(report);
 }
 
 /** How often `--watch` reads, milliseconds. */

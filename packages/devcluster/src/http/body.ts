@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { parse as parseYaml } from "yaml";
+import { parseYaml } from "@millwright/kube/yaml";
 import { isArray, type Json } from "../json/json.ts";
 import { badRequest, tooLarge } from "../errors/status-error.ts";
 import { recordDuplicates } from "../resources/field-validation.ts";
@@ -49,7 +49,9 @@ export function parseYamlBody(text: string): Json {
   if (/^\s*\{/.test(text)) return parseJsonBody(text);
   let value: Json;
   try {
-    value = parseYaml(text, { maxAliasCount: 100, schema: "core", intAsBigInt: false });
+    // Plain values have no other kinds than those of JSON.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    value = (parseYaml(text)[0] ?? null) as Json;
   } catch (error) {
     throw badRequest(`the body of the request is not valid YAML: ${messageOf(error)}`);
   }

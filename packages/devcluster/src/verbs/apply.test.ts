@@ -109,7 +109,7 @@ test("applies status through its subresource only", async () => {
   const main = await apply("one", { ...widget("a"), status: { phase: "Sneaky" } });
   expect(main.body["status"]).toBeUndefined();
   const path = `${widgetsPath}/a/status?fieldManager=ctl`;
-  const yaml = "apiVersion: example.io/v1\nkind: Widget\nmetadata:\n  name: a\nstatus:\n  phase: On\n";
+  const yaml = "apiVersion: example.io/v1\nkind: Widget\nmetadata:\n  name: a\nstatus:\n  phase: 'On'\n";
   expect((await api.call("PATCH", path, yaml, headers)).body).toMatchObject({
     status: { phase: "On" },
     spec: { size: "small" },

@@ -70,7 +70,10 @@ export const readKubeConfigFiles = async (files: readonly string[]): Promise<Kub
  * @throws ConfigError in one line that names the file
  */
 export async function readKubeConfigs(texts: readonly KubeConfigText[]): Promise<KubeConfigFiles> {
-  const [parse, entries] = await Promise.all([loadParser(), import("@kubernetes/client-node/dist/config_types.js")]);
+  const [{ parseYaml }, entries] = await Promise.all([
+    import("../yaml/yaml.ts"),
+    import("@kubernetes/client-node/dist/config_types.js"),
+  ]);
   // An entry that lacks something may be one that is not used.
   const invalid = { onInvalidEntry: entries.ActionOnInvalid.FILTER };
   const parts: KubeConfigContent[] = [];
@@ -78,7 +81,8 @@ export async function readKubeConfigs(texts: readonly KubeConfigText[]): Promise
   const execConfigs = new Map<string, unknown>();
   for (const { file, text } of texts) {
     try {
-      const raw = readKubeConfigShape(parse(text));
+      // As for kubectl, the first document counts, and the last one of keys that occur twice.
+      const raw = readKubeConfigShape(parseYaml(text, { lastKeyCounts: true })[0]);
       const folder = dirname(resolve(file));
       // The first file that has a user, or a cluster, is the one that counts.
       for (const [user, found] of userDetailsOf(raw, folder)) if (!users.has(user)) users.set(user, found);
@@ -104,13 +108,6 @@ function inFolder<Entry extends object>(entry: Entry, fields: readonly (keyof En
     return typeof path === "string" ? [[field, path === "" ? undefined : resolve(folder, path)] as const] : [];
   });
   return paths.length === 0 ? entry : { ...entry, ...Object.fromEntries(paths) };
-}
-
-/** Loads what parses YAML as kubectl does: the first document counts, and the last one of keys that occur twice. */
-async function loadParser(): Promise<(text: string) => unknown> {
-  const { boolYaml11Tag, CORE_SCHEMA, loadAll, mergeTag } = await import("js-yaml");
-  const schema = CORE_SCHEMA.withTags(mergeTag, boolYaml11Tag);
-  return (text) => loadAll(text, { schema, json: true })[0];
 }
 
 /** Windows PowerShell writes UTF-16. */

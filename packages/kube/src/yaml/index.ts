@@ -1,0 +1,1 @@
+export { parseYaml, toYaml } from "./yaml.ts";
