@@ -23,7 +23,7 @@ function countValues(value: unknown, known: Map<object, number>): number {
 /**
  * Parses a text of one or many documents as plain values; an empty document is null or undefined.
  *
- * @param options `lastKeyCounts`: a key that occurs twice in a mapping is no error. Default false
+ * @param options `lastKeyCounts`: a key may occur twice in a mapping. Default false
  * @throws Error whose first line has the problem and its place
  */
 export function parseYaml(
