@@ -172,11 +172,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     }
   }
 
-  async function attempt(
-    request: TransportRequest,
-    { cluster, credentials }: Access,
-    deadline: Deadline,
-  ): Promise<TransportResponse> {
+  async function attempt(request: TransportRequest, given: Access, deadline: Deadline): Promise<TransportResponse> {
     const { signal } = deadline;
     const waitedMs = clock.monotonicMs();
     const place = await limit.enter(signal);
@@ -184,8 +180,8 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     observers.waited(requestKindOf(request.method, request.path), waitMs);
     let outcome: RequestOutcome = { kind: "unknown" };
     try {
-      // After a wait, in which a certificate may have been replaced: the pool of the old one is closed.
-      const access = { cluster: waitMs > 1 ? await currentCluster() : cluster, credentials };
+      // In a wait, a certificate may have been replaced: the pool of the old one is closed. Credentials go only to the server that they are for.
+      const access = waitMs > 1 ? await accessOf(signal) : given;
       const dispatcher = await connections.pool(access);
       const sentMs = clock.monotonicMs();
       const answer = await send(dispatcher, request, access, signal);

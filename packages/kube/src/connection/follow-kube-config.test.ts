@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@millwright/base";
@@ -7,6 +7,7 @@ import { createApiClient } from "../client/api-client.ts";
 import type { Log } from "../log.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { startLoopbackServer } from "../testing/loopback-server.ts";
+import { followKubeConfig } from "./follow-kube-config.ts";
 import { loadKubeConfig, type LoadKubeConfigOptions } from "./load-kube-config.ts";
 
 let folder = "";
@@ -77,6 +78,30 @@ test("reads a file again at once when the server rejects the token", async () =>
   expect(seen).toEqual(["old", "old", "old", "new"]);
   expect(rejectedForMs()).toBe(0);
   expect(log).toHaveBeenCalledExactlyOnceWith("info", "The kubeconfig has changed and is read again", { file });
+});
+
+test("renews the token of ten callers at once, and reads the file once for all", async () => {
+  const { url, accepted } = await serve("old");
+  const file = pathOf("config");
+  await writeFile(file, text(url, { token: "old" }));
+  const { read, log } = await follow({ file });
+  await read();
+  accepted.token = "new";
+  await writeFile(file, text(url, { token: "new" }));
+  await Promise.all(Array.from({ length: 10 }, read));
+  expect(log).toHaveBeenCalledOnce();
+});
+
+test("reads again what changes while it is read the first time", async () => {
+  const file = pathOf("config");
+  await writeFile(file, "first");
+  const read = async () => {
+    const server = await readFile(file, "utf8");
+    if (server === "first") await writeFile(file, "renewed");
+    return { server };
+  };
+  const { server, current } = await followKubeConfig({ files: [file], read });
+  expect([server, (await current?.(true))?.server]).toEqual(["first", "renewed"]);
 });
 
 test("follows a mounted Secret, whose links are swapped, to another server", async () => {

@@ -7,9 +7,7 @@ import type { ClusterConfig } from "./cluster-config.ts";
 /** What {@link followKubeConfig} needs. */
 export interface FollowedKubeConfig {
   readonly files: readonly string[];
-  /** What the files had when they were read first. */
-  readonly first: ClusterConfig;
-  /** Reads the files again. Rejects with a ConfigError when they are half written, or lack what is used of them. */
+  /** Reads the files. Rejects with a ConfigError when they are half written, or lack what is used of them. */
   readonly read: () => Promise<ClusterConfig>;
 }
 
@@ -38,14 +36,18 @@ async function stampOf(files: readonly string[]): Promise<string> {
 /**
  * Follows kubeconfigs that are renewed in place, as Cluster API and Gardener do it: they are read again within a second after they changed, and at once when the server rejects the credentials. Files that cannot be read leave
  * the former configuration in use.
+ *
+ * @throws what `read` rejects with the first time
  */
 export async function followKubeConfig(
-  { files, first, read }: FollowedKubeConfig,
+  { files, read }: FollowedKubeConfig,
   { clock = systemClock, log = noLog }: FollowerOptions = {},
 ): Promise<ClusterConfig> {
   const file = files.join(delimiter);
-  let inUse = first;
+  // Before they are read: what changes meanwhile is read again.
   let stamp = await stampOf(files);
+  const first = await read();
+  let inUse = first;
   let lookedMs = clock.monotonicMs();
   let underway: Promise<void> | undefined;
 

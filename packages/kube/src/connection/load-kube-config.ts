@@ -63,10 +63,13 @@ async function loadConfig(options: LoadKubeConfigOptions, follower: FollowerOpti
       env,
     });
   if (given !== undefined) return readAs(await readKubeConfigs([{ file: "content", text: given }]), options);
-  const content = await readKubeConfigFiles(files);
-  const first = await readAs(content, options);
-  // Someone who chooses another context for kubectl does not move a process that runs.
-  const { context = content.kubeConfig.currentContext } = options;
-  const read = async (): Promise<ClusterConfig> => readAs(await readKubeConfigFiles(files), { ...options, context });
-  return followKubeConfig({ files, first, read }, follower);
+  let { context } = options;
+  const read = async (): Promise<ClusterConfig> => {
+    const content = await readKubeConfigFiles(files);
+    const config = await readAs(content, { ...options, context });
+    // Someone who chooses another context for kubectl does not move a process that runs.
+    context ??= content.kubeConfig.currentContext;
+    return config;
+  };
+  return followKubeConfig({ files, read }, follower);
 }
