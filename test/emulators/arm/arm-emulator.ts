@@ -35,8 +35,8 @@ import { deleteVm, getVm, listVms, patchVm, putVm, removeVm } from "./virtual-ma
 import { type ArmWorld, type ArmWorldOptions, createArmWorld } from "./world.ts";
 
 /** Initial state and behaviour of an emulated ARM. */
-export interface ArmEmulatorOptions extends ArmWorldOptions, Omit<EmulatorServerOptions, "clock" | "random" | "tls"> {
-  /** Additional names of its certificate, for clients that check Azure's own. */
+export interface ArmEmulatorOptions extends ArmWorldOptions, Omit<EmulatorServerOptions, "clock" | "random"> {
+  /** Additional names of its certificate, for clients that check Azure's own; not for one of `tls`. */
   readonly hosts?: readonly string[];
 }
 
@@ -209,7 +209,7 @@ function emulatorOf(world: ArmWorld): Omit<Emulator, "answer"> & Pick<ArmEmulato
 export function createArmEmulator(options: ArmEmulatorOptions = {}): ArmEmulator {
   const world = createArmWorld(options);
   // Clients use their own clock.
-  const tls = selfSignedCertificate(systemClock.now(), options.hosts);
+  const tls = options.tls ?? selfSignedCertificate(systemClock.now(), options.hosts);
   const emulator = emulatorOf(world);
   const server = createEmulatorServer(emulator, { ...options, tls });
   const vm = (name: string): VirtualMachine => {

@@ -1,7 +1,7 @@
 import type { Agent as HttpAgent } from "node:http";
 import type { Agent as HttpsAgent, AgentOptions } from "node:https";
-import type { Socket } from "node:net";
 import { getBuiltinModule } from "node:process";
+import type { Duplex } from "node:stream";
 import { type Environment, proxyFor } from "./proxy-for.ts";
 import { tunnelTo } from "./tunnel-to.ts";
 
@@ -17,14 +17,14 @@ export interface EgressAgents {
 /**
  * Makes agents for node:http and for SDKs that are built on it. The proxy of a host is that of {@link proxyFor}.
  *
- * @param options those of TLS are for the host; a proxy that is `https` may also have a certificate of `ca`
+ * @param ca certificates that hosts, and a proxy that is `https`, may have in addition to those of the system, as PEM
  */
 export function createEgressAgents(
-  options: AgentOptions & { readonly ca?: string },
+  { ca, ...options }: AgentOptions & { readonly ca?: string },
   env: Environment = process.env,
 ): EgressAgents {
-  const http = throughProxy(new (getBuiltinModule("node:http").Agent)(options), "http:", env, undefined);
-  const https = throughProxy(new (getBuiltinModule("node:https").Agent)(options), "https:", env, options.ca);
+  const http = throughProxy(new (getBuiltinModule("node:http").Agent)(options), "http:", env, ca);
+  const https = throughProxy(new (getBuiltinModule("node:https").Agent)(options), "https:", env, ca);
   return {
     http,
     https,
@@ -45,16 +45,19 @@ function throughProxy<Agent extends HttpAgent>(
 ): Agent {
   const connect: CreateConnection = agent.createConnection.bind(agent);
   const proxyOf = (url: URL): URL | undefined => proxyFor(url, env);
+  const open = async (options: Parameters<CreateConnection>[0]): Promise<Duplex | null | undefined> => {
+    const socket = await tunnelTo({ protocol, host: options.host ?? "localhost", port: options.port, proxyOf, ca });
+    if (protocol === "http:") return socket ?? connect(options);
+    const { systemContext } = await import("../tls/index.ts");
+    return connect(Object.assign(options, { socket, secureContext: systemContext(ca) }));
+  };
   const createConnection: CreateConnection = (options, settle) => {
-    const tunnel = tunnelTo({ protocol, host: options.host ?? "localhost", port: options.port, proxyOf, ca });
-    if (tunnel === undefined) return connect(options, settle);
-    const connectWithin = (socket: Socket): void => {
-      const stream = protocol === "http:" ? socket : connect(Object.assign(options, { socket }));
-      if (stream) settle?.(null, stream);
-    };
-    // The types want a stream even where there is an error, which Node does not read.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    tunnel.then(connectWithin, (error: Error) => (settle as ((error: Error) => void) | undefined)?.(error));
+    open(options).then(
+      (stream) => stream && settle?.(null, stream),
+      // The types want a stream even where there is an error, which Node does not read.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      (error: Error) => (settle as ((error: Error) => void) | undefined)?.(error),
+    );
     return undefined;
   };
   return Object.assign(agent, { createConnection });

@@ -53,10 +53,10 @@ const unreachable = (proxy: URL, cause: unknown): Error => {
 async function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions): Promise<Socket> {
   const isSecure = proxy.protocol === "https:";
   const { request: send } = isSecure ? getBuiltinModule("node:https") : getBuiltinModule("node:http");
-  const { systemAuthorities } = await import("../tls/index.ts");
+  const secureContext = isSecure ? (await import("../tls/index.ts")).systemContext(options.ca) : undefined;
   const address = addressOf(target);
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  const { timeoutMs = defaultTimeoutMs, ca } = options;
+  const { timeoutMs = defaultTimeoutMs } = options;
   return new Promise((resolve, reject) => {
     const request = send({
       method: "CONNECT",
@@ -71,9 +71,7 @@ async function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelO
           ? {}
           : { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` }),
       },
-      ...(isSecure
-        ? { ca: [...systemAuthorities(), ...(ca === undefined ? [] : [ca])], allowPartialTrustChain: true }
-        : {}),
+      ...(secureContext === undefined ? {} : { secureContext }),
     });
     request.on("connect", ({ statusCode = 0 }, socket, head) => {
       if (statusCode < 200 || statusCode > 299) {

@@ -3,4 +3,4 @@ export { explainTlsFailure } from "./explain-tls-failure.ts";
 export { followTlsFiles } from "./follow-tls-files.ts";
 export type { TlsFiles, TlsLog, TlsMaterial } from "./follow-tls-files.ts";
 export { createTlsServer } from "./serve-tls.ts";
-export { systemAuthorities } from "./system-authorities.ts";
+export { systemAuthorities, systemContext } from "./system-authorities.ts";

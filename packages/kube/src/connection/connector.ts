@@ -1,6 +1,6 @@
 import { createSecureContext, type SecureContext } from "node:tls";
 import { createEgressConnector } from "@millwright/base/egress";
-import { explainTlsFailure, systemAuthorities } from "@millwright/base/tls";
+import { explainTlsFailure, systemAuthorities, systemContext } from "@millwright/base/tls";
 import type { buildConnector } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 import { lookupWithoutLinkLocal } from "./link-local.ts";
@@ -28,6 +28,7 @@ const asPem = (material: string | Uint8Array): string | Buffer =>
 function secureContextOf(tls: TlsMaterial | undefined, credentials: Credentials): SecureContext {
   const cert = credentials.cert ?? tls?.cert;
   const key = credentials.key ?? tls?.key;
+  if (tls?.insecureSkipVerify !== true && tls?.ca === undefined && cert === undefined) return systemContext();
   return createSecureContext({
     // Each certificate of a bundle is trusted as in Go, also one that another authority has signed.
     ...(tls?.insecureSkipVerify === true

@@ -119,7 +119,7 @@ export function createTokenSource(credentials: GcpCredentials, options: TokenSou
   const forEnvironment = async (signal: AbortSignal): Promise<string> => {
     const hasFile = (env["GOOGLE_APPLICATION_CREDENTIALS"] ?? "") !== "";
     const { value, lifeS } = hasFile
-      ? await tokenOfFile(scope, clock, signal)
+      ? await tokenOfFile(scope, fetch, clock, signal)
       : await createMetadataServer(clock, env).token(signal);
     return remember(value, lifeS);
   };

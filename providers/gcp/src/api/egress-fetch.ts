@@ -1,6 +1,7 @@
 import type { SessionResources } from "@millwright/core/driver-kit";
 import { createEgressConnector, proxyFor } from "@millwright/core/egress";
-import type { Agent, RequestInit, Response } from "undici";
+import { systemContext } from "@millwright/core/tls";
+import type { Agent, buildConnector, RequestInit, Response } from "undici";
 
 /** `fetch` over connections of its own, which go through the proxies of the environment. */
 export interface EgressFetch {
@@ -9,6 +10,18 @@ export interface EgressFetch {
   readonly recorder: SessionResources["recorder"];
   /** Closes the connections. Requests that are under way fail. */
   close(): void;
+}
+
+type Build = typeof buildConnector;
+
+/** Connects without TLS as it is, and with TLS to what the system trusts, which is read with the first of these connections. */
+function connectorOf(build: Build): ReturnType<Build> {
+  const plain = build({ allowH2: false });
+  let secure: ReturnType<Build> | undefined;
+  return (options, settle) => {
+    if (options.protocol !== "https:") plain(options, settle);
+    else (secure ??= build({ allowH2: false, secureContext: systemContext() }))(options, settle);
+  };
 }
 
 /** Makes the `fetch` of one session. undici, which is the `fetch` of Node with a choice of connections, is loaded with the first request: it takes 0.1 s. */
@@ -20,7 +33,7 @@ export function createEgressFetch({ env, recorder }: Pick<SessionResources, "env
     const proxyOf = (target: URL): URL | undefined => proxyFor(target, env);
     agent ??= new Agent({
       allowH2: false,
-      connect: createEgressConnector(buildConnector({ allowH2: false }), { proxyOf, ca: undefined }),
+      connect: createEgressConnector(connectorOf(buildConnector), { proxyOf, ca: undefined }),
     });
     if (isClosed) void agent.destroy();
     return fetch(url, { ...init, dispatcher: agent });
