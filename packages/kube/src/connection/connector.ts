@@ -1,4 +1,4 @@
-import { createSecureContext, type SecureContext } from "node:tls";
+import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import { createEgressConnector } from "@millwright/base/egress";
 import { explainTlsFailure, systemAuthorities, systemContext } from "@millwright/base/tls";
 import type { buildConnector } from "undici";
@@ -24,16 +24,18 @@ export interface ConnectorConfig extends Pick<ClusterConfig, "server" | "rejects
 const asPem = (material: string | Uint8Array): string | Buffer =>
   typeof material === "string" ? material : Buffer.from(material);
 
+/** Whom the client trusts. Each certificate of a bundle is trusted as in Go, also one that another authority has signed. */
+const trustOf = ({ ca, insecureSkipVerify }: TlsMaterial): SecureContextOptions =>
+  insecureSkipVerify === true
+    ? {}
+    : { ca: ca === undefined ? [...systemAuthorities()] : asPem(ca), allowPartialTrustChain: true };
+
 /** Parses the certificates and the key. */
-function secureContextOf(tls: TlsMaterial | undefined, credentials: Credentials): SecureContext {
-  const cert = credentials.cert ?? tls?.cert;
-  const key = credentials.key ?? tls?.key;
-  if (tls?.insecureSkipVerify !== true && tls?.ca === undefined && cert === undefined) return systemContext();
+function secureContextOf(tls: TlsMaterial, credentials: Credentials): SecureContext {
+  const { cert = tls.cert, key = tls.key } = credentials;
+  if (tls.insecureSkipVerify !== true && tls.ca === undefined && cert === undefined) return systemContext();
   return createSecureContext({
-    // Each certificate of a bundle is trusted as in Go, also one that another authority has signed.
-    ...(tls?.insecureSkipVerify === true
-      ? {}
-      : { ca: tls?.ca === undefined ? [...systemAuthorities()] : asPem(tls.ca), allowPartialTrustChain: true }),
+    ...trustOf(tls),
     ...(cert === undefined ? {} : { cert: asPem(cert) }),
     ...(key === undefined ? {} : { key: asPem(key) }),
   });
@@ -47,7 +49,7 @@ export function createConnector(
 ): Connector {
   const direct = build({
     // Without TLS, the root certificates would be loaded for nothing.
-    ...(new URL(server).protocol === "https:" ? { secureContext: secureContextOf(tls, credentials) } : {}),
+    ...(new URL(server).protocol === "https:" ? { secureContext: secureContextOf(tls ?? {}, credentials) } : {}),
     ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
     ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
     ...(rejectsLinkLocal ? { lookup: lookupWithoutLinkLocal } : {}),
