@@ -18,6 +18,8 @@ const DAY_S = 86_400;
 export interface PreviousVersion {
   /** Its tag, or the abbreviated commit. */
   readonly name: string;
+  /** Folder of its Helm chart. */
+  readonly chart: string;
   start(args: readonly string[]): Program;
   /** Deletes its files. */
   close(): Promise<void>;
@@ -84,7 +86,12 @@ export async function checkOutPreviousVersion(): Promise<PreviousVersion> {
     }
     const name = await git("rev-parse", "--short", commit);
     const title = (args: readonly string[]): string => `millwright of ${name} ${args.join(" ")}`;
-    return { name, start: (args) => startProgram(title(args), process.execPath, argumentsOf(folder, args)), close };
+    return {
+      name,
+      chart: join(folder, "charts/millwright"),
+      start: (args) => startProgram(title(args), process.execPath, argumentsOf(folder, args)),
+      close,
+    };
   }
   throw new AggregateError(failures, "No earlier version starts");
 }

@@ -6,6 +6,7 @@ import { parseAllDocuments } from "yaml";
 import { chart, containerArguments } from "../harness/chart.ts";
 import { createHelm, createHelm3, createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { startMillwright } from "../harness/millwright.ts";
+import { checkOutPreviousVersion } from "../harness/previous-version.ts";
 import { startWorkingCluster, type WorkingCluster } from "../harness/working-cluster.ts";
 
 const namespace = "machines";
@@ -120,10 +121,10 @@ describe("the Helm chart on the devcluster", () => {
     });
     expect(places.toSorted()).toEqual(
       ["Role", "RoleBinding"].flatMap((kind) => [
-        `${kind} millwright in team-a`,
-        `${kind} millwright in team-b`,
-        `${kind} millwright in team-c`,
-        `${kind} team-a-millwright-tokens in kube-system`,
+        `${kind} system-millwright in team-a`,
+        `${kind} system-millwright in team-b`,
+        `${kind} system-millwright in team-c`,
+        `${kind} system-millwright-tokens in kube-system`,
       ]),
     );
   });
@@ -332,6 +333,34 @@ describe("the Helm chart on the devcluster", () => {
       "app.kubernetes.io/instance=millwright",
     ];
     expect(await kubectl([...left, "-o", "name"])).toBe("");
+  });
+
+  it.each([
+    ["Helm 3", createHelm3],
+    ["Helm 4", createHelm],
+  ])("is upgraded by %s from the previous version with its values, and rolled back", async (_, create) => {
+    const tool = await create(cluster.kubeconfig);
+    const previous = await checkOutPreviousVersion();
+    try {
+      const set = ["--set", "dashboard.enabled=true,dashboard.address=0.0.0.0"];
+      await tool(["install", "millwright", previous.chart, ...inNamespace, "--create-namespace", ...set]);
+      await tool(["upgrade", "millwright", chart, ...inNamespace, "--reuse-values"]);
+      const kinds = (yaml: string): readonly string[] => (yaml.match(/^kind: .*/gm) ?? []).toSorted();
+      const manifest = await tool(["get", "manifest", "millwright", ...inNamespace]);
+      expect(kinds(manifest)).toEqual(kinds((await render(...set)).text));
+      await tool(["rollback", "millwright", "1", ...inNamespace]);
+    } finally {
+      await tool.attempt(["uninstall", "millwright", ...inNamespace, ...wait]);
+      await previous.close();
+    }
+  });
+
+  it("is installed in two namespaces of one cluster", async () => {
+    await helm(["install", "millwright", chart, ...inNamespace, ...wait]);
+    await helm(["install", "millwright", chart, "--namespace", "other", "--create-namespace", ...wait]);
+    await helm(["uninstall", "millwright", "--namespace", "other", ...wait]);
+    expect(await kubectl(["get", "priorityclasses,clusterroles", "-o", "name"])).toContain("machines-millwright");
+    await helm(["uninstall", "millwright", ...inNamespace, ...wait]);
   });
 
   it("crds diff and crds apply bring CustomResourceDefinitions of an older version up to date", async () => {

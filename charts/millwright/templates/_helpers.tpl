@@ -1,21 +1,69 @@
-{{- define "millwright.fullname" -}}
-{{- if contains .Chart.Name .Release.Name -}}
-{{ .Release.Name | trunc 53 | trimSuffix "-" }}
-{{- else -}}
-{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 53 | trimSuffix "-" }}
+{{- define "millwright.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
+
+{{/* A Service has up to 11 more characters, of 63. */}}
+{{- define "millwright.fullname" -}}
+{{- $name := include "millwright.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{ .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
+{{- else if contains $name .Release.Name -}}
+{{ .Release.Name | trunc 52 | trimSuffix "-" }}
+{{- else -}}
+{{ printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" }}
+{{- end -}}
+{{- end -}}
+
+{{/* Where releases of several namespaces meet: objects of the cluster, and of namespaces of machines */}}
+{{- define "millwright.uniqueName" -}}
+{{ .Release.Namespace }}-{{ include "millwright.fullname" . }}
+{{- end -}}
+
+{{/* Name of an object in a namespace of machines: list $ NAMESPACE */}}
+{{- define "millwright.nameIn" -}}
+{{- $root := first . -}}
+{{- include (ternary "millwright.fullname" "millwright.uniqueName" (eq (last .) $root.Release.Namespace)) $root -}}
 {{- end -}}
 
 {{- define "millwright.selectorLabels" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ include "millwright.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* Labels: dict "root" $ "labels" LABELS. Each key once, the first that has it: those of the selector, of the object, of all objects, of the chart. */}}
 {{- define "millwright.labels" -}}
-{{ include "millwright.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- $chart := dict "app.kubernetes.io/version" .root.Chart.AppVersion "app.kubernetes.io/managed-by" .root.Release.Service "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63) -}}
+{{- merge (include "millwright.selectorLabels" .root | fromYaml) (default dict .labels) (default dict .root.Values.commonLabels) $chart | toYaml -}}
+{{- end -}}
+
+{{/* Fields of `metadata`: dict "root" $ "name" NAME "namespace" NAMESPACE "labels" LABELS "annotations" ANNOTATIONS. Default: the full name, in the cluster. */}}
+{{- define "millwright.metadata" -}}
+name: {{ default (include "millwright.fullname" .root) .name }}
+{{- with .namespace }}
+namespace: {{ . }}
+{{- end }}
+labels:
+  {{- include "millwright.labels" . | nindent 2 }}
+{{- with merge dict (default dict .annotations) (default dict .root.Values.commonAnnotations) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "millwright.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}{{ if or .tag (not .digest) }}:{{ default $.Chart.AppVersion .tag }}{{ end }}{{ with .digest }}@{{ . }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{/* By `dig`: a release that keeps the values of an older chart has no such value, which is not an empty one. */}}
+{{- define "millwright.podSecurityContext" -}}
+{{- $user := 65532 -}}
+{{- dig "podSecurityContext" (dict "runAsNonRoot" true "runAsUser" $user "runAsGroup" $user "fsGroup" $user "seccompProfile" (dict "type" "RuntimeDefault")) .Values.AsMap | toYaml -}}
+{{- end -}}
+
+{{- define "millwright.securityContext" -}}
+{{- dig "securityContext" (dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL"))) .Values.AsMap | toYaml -}}
 {{- end -}}
 
 {{- define "millwright.serviceAccountName" -}}
@@ -33,7 +81,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{- define "millwright.priorityClassName" -}}
 {{- if .Values.priorityClass.create -}}
-{{ default (include "millwright.fullname" .) .Values.priorityClass.name }}
+{{ default (include "millwright.uniqueName" .) .Values.priorityClass.name }}
 {{- else -}}
 {{ .Values.priorityClass.name }}
 {{- end -}}
@@ -64,29 +112,19 @@ true
 
 {{/* A role and its binding: dict "root" $ "kind" Role|ClusterRole "name" NAME "namespace" NAMESPACE "rules" RULES */}}
 {{- define "millwright.role" -}}
-{{- $labels := include "millwright.labels" .root -}}
+{{- $metadata := include "millwright.metadata" (pick . "root" "name" "namespace") -}}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ .kind }}
 metadata:
-  name: {{ .name }}
-  {{- with .namespace }}
-  namespace: {{ . }}
-  {{- end }}
-  labels:
-    {{- $labels | nindent 4 }}
+  {{- $metadata | nindent 2 }}
 rules:
   {{- .rules | toYaml | nindent 2 }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ .kind }}Binding
 metadata:
-  name: {{ .name }}
-  {{- with .namespace }}
-  namespace: {{ . }}
-  {{- end }}
-  labels:
-    {{- $labels | nindent 4 }}
+  {{- $metadata | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ .kind }}
@@ -108,8 +146,8 @@ subjects:
 {{- $root := .root -}}
 {{- $isBudget := eq .policy "deletion-budget" -}}
 {{- if semverCompare ">=1.30.0-0" $root.Capabilities.KubeVersion.Version -}}
-{{- $name := printf "%s-%s-%s" $root.Release.Namespace (include "millwright.fullname" $root) .policy -}}
-{{- $metadata := dict "name" $name "labels" (include "millwright.labels" $root | fromYaml) -}}
+{{- $name := printf "%s-%s" (include "millwright.uniqueName" $root) .policy -}}
+{{- $metadata := include "millwright.metadata" (dict "root" $root "name" $name) | fromYaml -}}
 {{- range ($root.Files.Get (printf "files/%s-policy.yaml" .policy) | fromYaml).items }}
 ---
 {{- $spec := .spec -}}

@@ -1,0 +1,196 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseDocument } from "yaml";
+import { chart } from "../harness/chart.ts";
+import { createHelm, createHelm3, createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { type RenderedObject, renderChart } from "../harness/rendered-chart.ts";
+import { restrictedV2Problems } from "../harness/restricted-v2.ts";
+
+/** Values that older releases do not have: `helm upgrade --reuse-values` leaves them out. */
+const newValues = [
+  "nameOverride",
+  "fullnameOverride",
+  "commonLabels",
+  "commonAnnotations",
+  "image.digest",
+  "deletionBudgetPolicy",
+  "strategy",
+  "revisionHistoryLimit",
+  "podDisruptionBudget.minAvailable",
+  "metrics.serviceMonitor.scrapeTimeout",
+  "metrics.serviceMonitor.relabelings",
+  "metrics.serviceMonitor.metricRelabelings",
+  "podSecurityContext",
+  "securityContext",
+  "dnsPolicy",
+  "dnsConfig",
+  "hostNetwork",
+];
+
+const selector = { "app.kubernetes.io/name": "millwright", "app.kubernetes.io/instance": "millwright" };
+const sets = (...values: readonly string[]): readonly string[] => values.flatMap((value) => ["--set", value]);
+/** All objects that the chart can have. */
+const everything = sets(
+  "autoscaler.enabled=true,autoscaler.tlsSecret=tls,dashboard.enabled=true,dashboard.address=::,metrics.authorization=true",
+  "metrics.serviceMonitor.create=true,metrics.rules.create=true,metrics.dashboard.create=true",
+);
+const nameOf = ({ kind, metadata }: RenderedObject): string =>
+  [kind, metadata.namespace ?? "", metadata.name].join(" ");
+
+describe.each([
+  ["Helm 3", createHelm3],
+  ["Helm 4", createHelm],
+] as const)("values of the chart, rendered by %s", (_, create) => {
+  let folder: string;
+  let helm: ForeignTool;
+  let kubectl: ForeignTool;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "millwright-chart-"));
+    // No cluster is needed.
+    helm = await create(join(folder, "none"));
+    kubectl = await createKubectl(join(folder, "none"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const render = (...args: readonly string[]) => renderChart(helm, ["--namespace", "machines", ...args]);
+
+  it("let OpenShift choose user and group, and keep what restricted-v2 demands", async () => {
+    const { pod } = await render("--values", join(chart, "examples/openshift.yaml"));
+    expect(restrictedV2Problems(pod())).toEqual([]);
+    expect(pod().securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
+    const usual = await render();
+    expect(restrictedV2Problems(usual.pod())).toEqual(["runAsUser 65532", "fsGroup 65532"]);
+    const changed = await render(...sets("securityContext.readOnlyRootFilesystem=null"));
+    expect(changed.container().securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+    });
+  });
+
+  it("name the objects, and leave room for the names of Services", async () => {
+    const names = async (...args: readonly string[]): Promise<readonly string[]> =>
+      (await render(...everything, ...args)).objects.map(({ metadata }) => metadata.name);
+    const { find } = await render(...sets("nameOverride=mcm"));
+    expect(find("Deployment", "millwright-mcm").spec).toMatchObject({
+      selector: { matchLabels: { "app.kubernetes.io/name": "mcm", "app.kubernetes.io/instance": "millwright" } },
+    });
+    const long = "n".repeat(52);
+    for (const name of await names(...sets(`fullnameOverride=${long}`))) expect(name).toContain(long);
+    const { objects } = await render(...everything, ...sets(`fullnameOverride=${long}`));
+    for (const { kind, metadata } of objects) if (kind === "Service") expect(metadata.name.length).toBeLessThan(64);
+    const { code, stderr } = await helm.attempt(["template", "x", chart, ...sets("fullnameOverride=A_b")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("fullnameOverride")]);
+  });
+
+  it("let releases of two namespaces manage the same machines", async () => {
+    const of = async (namespace: string): Promise<readonly string[]> => {
+      const args = ["--namespace", namespace, ...everything, ...sets("machinesNamespace=shared")];
+      return (await renderChart(helm, args)).objects.map(nameOf);
+    };
+    const [first, second] = [await of("a"), await of("b")];
+    expect(first.filter((name) => second.includes(name))).toEqual([]);
+    expect(new Set(first).size).toBe(first.length);
+  });
+
+  it("name the image by its digest", async () => {
+    const digest = `sha256:${"0".repeat(64)}`;
+    const image = async (...values: readonly string[]): Promise<unknown> =>
+      (await render(...sets("image.repository=r.example/x", ...values))).container().image;
+    expect(await image()).toBe("r.example/x:0.1.0");
+    expect(await image(`image.digest=${digest}`)).toBe(`r.example/x@${digest}`);
+    expect(await image(`image.digest=${digest}`, "image.tag=v2")).toBe(`r.example/x:v2@${digest}`);
+    const wrong = await helm.attempt(["template", "x", chart, ...sets("image.digest=latest")]);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("digest")]);
+  });
+
+  it("put labels and annotations on all objects, each key once, and never change the selector", async () => {
+    const key = (text: string): string => text.replaceAll(".", String.raw`\.`);
+    const { objects, find, pod, text } = await render(
+      ...everything,
+      ...sets(
+        "commonLabels.team=core,commonLabels.cost=7x,commonAnnotations.owner=us,serviceAccount.annotations.owner=them",
+        `podLabels.${key("app.kubernetes.io/name")}=other,podLabels.team=pods`,
+        `podLabels.${key("app.kubernetes.io/version")}=mine,metrics.rules.labels.team=monitoring`,
+      ),
+    );
+    for (const object of objects) {
+      expect(object.metadata.labels, nameOf(object)).toMatchObject({ ...selector, cost: "7x" });
+      expect(object.metadata.annotations, nameOf(object)).toHaveProperty("owner");
+    }
+    expect(find("ServiceAccount").metadata.annotations).toEqual({ owner: "them" });
+    expect(find("PrometheusRule").metadata.labels).toMatchObject({ team: "monitoring" });
+    expect(pod.labels()).toMatchObject({ ...selector, team: "pods", cost: "7x", "app.kubernetes.io/version": "mine" });
+    // As post-renderers of Flux do, kustomize reads the objects, and refuses a key that is there twice.
+    await writeFile(join(folder, "all.yaml"), text);
+    const kustomization = { resources: ["all.yaml"], labels: [{ pairs: { flux: "yes" }, includeSelectors: false }] };
+    await writeFile(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
+    expect((await kubectl(["kustomize", folder])).match(/^ +flux: "?yes"?$/gm)?.length).toBe(objects.length);
+  });
+
+  it("place the pods beside the nodes of machines, where they can start without any", async () => {
+    const { pod } = await render();
+    const [preferred] = pod().affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+    expect(preferred?.preference.matchExpressions).toEqual([
+      { key: "node.gardener.cloud/machine-name", operator: "DoesNotExist" },
+    ]);
+    expect(pod().tolerations).toEqual([
+      { key: "node-role.kubernetes.io/control-plane", operator: "Exists", effect: "NoSchedule" },
+    ]);
+    const own = await render(...sets("affinity.podAntiAffinity.x=y"));
+    expect(own.pod().affinity).toEqual({ podAntiAffinity: { x: "y" } });
+  });
+
+  it("fill in the selector of topology spread constraints", async () => {
+    const spread = "topologySpreadConstraints";
+    const { pod } = await render(...sets(`${spread}[0].topologyKey=zone,${spread}[1].labelSelector.matchLabels.a=b`));
+    expect(pod().topologySpreadConstraints).toEqual([
+      { topologyKey: "zone", labelSelector: { matchLabels: selector } },
+      { labelSelector: { matchLabels: { a: "b" } } },
+    ]);
+  });
+
+  it("set network, strategy, history, budget and scrapes", async () => {
+    const { pod, find } = await render(
+      ...sets(
+        "hostNetwork=true,dnsPolicy=Default,dnsConfig.nameservers={10.0.0.2},strategy.type=Recreate,revisionHistoryLimit=0",
+        "podDisruptionBudget.minAvailable=50%,metrics.serviceMonitor.create=true,metrics.serviceMonitor.scrapeTimeout=20s",
+        "metrics.serviceMonitor.relabelings[0].action=labeldrop,metrics.serviceMonitor.metricRelabelings[0].action=drop",
+      ),
+    );
+    expect(pod()).toMatchObject({
+      hostNetwork: true,
+      dnsPolicy: "Default",
+      dnsConfig: { nameservers: ["10.0.0.2"] },
+    });
+    expect(find("Deployment").spec).toMatchObject({ strategy: { type: "Recreate" }, revisionHistoryLimit: 0 });
+    expect(find("PodDisruptionBudget").spec).not.toHaveProperty("maxUnavailable");
+    expect(find("PodDisruptionBudget").spec).toMatchObject({ minAvailable: "50%" });
+    expect(find("ServiceMonitor").spec).toMatchObject({
+      endpoints: [
+        {
+          scrapeTimeout: "20s",
+          relabelings: [{ action: "labeldrop" }],
+          metricRelabelings: [{ action: "drop" }],
+        },
+      ],
+    });
+    expect((await render()).find("PodDisruptionBudget").spec).toMatchObject({ maxUnavailable: 1 });
+  });
+
+  it("of an older release give the defaults of this one, and none that must be there is missing silently", async () => {
+    const older = join(folder, "older");
+    await cp(chart, older, { recursive: true });
+    const values = parseDocument(await readFile(join(chart, "values.yaml"), "utf8"));
+    for (const value of newValues) expect(values.deleteIn(value.split(".")), value).toBe(true);
+    await writeFile(join(older, "values.yaml"), values.toString());
+    const args = ["template", "millwright", "--namespace", "machines", ...everything];
+    expect(await helm([...args, older])).toBe(await helm([...args, chart]));
+    for (const value of ["autoscaler", "serviceAccount", "flags"]) {
+      const { code, stderr } = await helm.attempt(["template", "x", chart, ...sets(`${value}=null`)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`'?${value}'?`))]);
+      expect(stderr).not.toContain("nil pointer");
+    }
+  });
+});
