@@ -28,9 +28,9 @@ export const labelKeys = {
   scaleUpDisabled: "node.machine.sapcloud.io/scale-up-disabled",
   /** Pod: `skip` or `wait-completed`, beats every drain rule. Cluster API's label. Written by users, read by the drain. */
   podDrain: "cluster.x-k8s.io/drain",
-  /** Node, and Machine with its VM, from a class without fallbacks: instance type of the VM. Kubernetes' own; read by `kubectl get machines -o wide` and the dashboard. */
+  /** Node, and Machine, from its class without fallbacks or from its Node: instance type of the VM. Kubernetes' own; read by `kubectl get machines -o wide` and the dashboard. */
   instanceType: "node.kubernetes.io/instance-type",
-  /** Node, nodeTemplate of a Machine, and Machine with its VM, from a class without fallbacks: zone of the infrastructure. Kubernetes' own; read by `kubectl get machines -o wide`, metrics, and the protection against outages of a zone. */
+  /** Node, nodeTemplate of a Machine, and Machine, from its class without fallbacks or from its Node: zone of the infrastructure. Kubernetes' own; read by `kubectl get machines -o wide`, metrics, and the protection against outages of a zone. */
   zone: "topology.kubernetes.io/zone",
   /** Node: name of its Machine. Written by the machine controller, which also finds the node of an unlabelled machine by it. */
   machineName: "node.gardener.cloud/machine-name",

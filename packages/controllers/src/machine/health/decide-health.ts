@@ -30,7 +30,7 @@ import { decideTimeouts } from "./decide-timeouts.ts";
 import { stabilizationTimeMs } from "../../remediation/node-history.ts";
 import { awaitedStartupOf, isFirstJoin } from "../../model/node-taints.ts";
 import { severalNodesEvents, withSeveralNodes } from "./several-nodes.ts";
-import { foreignNodeEvents, foreignNodeText, labelPatch, misnamedNodeOf } from "./node-link.ts";
+import { foreignNodeEvents, foreignNodeText, missingLabels } from "./node-link.ts";
 import type { Reason } from "../../model/decision.ts";
 import { ageMs } from "../../model/timeouts.ts";
 
@@ -152,10 +152,12 @@ function keptWithoutNode({ machine, reported }: MachineSnapshot, node: Node): re
   return reported.get(reason) === message ? [] : [{ type: "Warning", reason, message }];
 }
 
-/** The patch of the label `node`. */
+/** The patch with the labels that the machine lacks; conditional on the UID. */
 function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
-  const node = misnamedNodeOf(snapshot);
-  return node === undefined ? [] : [{ kind: "PatchMachine", patch: labelPatch(snapshot.machine, node) }];
+  const labels = missingLabels(snapshot);
+  if (Object.keys(labels).length === 0) return [];
+  const { uid } = snapshot.machine.metadata;
+  return [{ kind: "PatchMachine", patch: { metadata: { ...(uid === undefined ? {} : { uid }), labels } } }];
 }
 
 /** Whether the machine waits for its first join, no id links the node to it, and the node is left over from before the machine. */

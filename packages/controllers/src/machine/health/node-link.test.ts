@@ -1,3 +1,4 @@
+import { labelKeys } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { aMachine, inPhase } from "../../testing/builders.ts";
 import { itsNode, withVm } from "../../testing/snapshots.ts";
@@ -25,6 +26,31 @@ describe("the label of the node", () => {
     ];
     expect([patchOf({}), patchOf(place)]).toEqual([patched(place), patched({})]);
   });
+
+  it.each([
+    ["Running, of a class that names neither", "Running", "same", {}, ["m5.large", "eu-1a"]],
+    ["Running, in the zone of a fallback", "Running", "same", { [labelKeys.zone]: "eu-1b" }, ["m5.large", undefined]],
+    ["Running, with both", "Running", "same", { [labelKeys.instanceType]: "a", [labelKeys.zone]: "b" }, undefined],
+    ["Pending, whose Node may still get a zone", "Pending", "same", {}, undefined],
+    ["Running, whose Node only has its name", "Running", "unknown", {}, undefined],
+  ] as const)(
+    "comes with type and zone of the Node for a machine that is %s",
+    (_, phase, nodeMatch, known, expected) => {
+      const node = nodeWith(sick);
+      const place = { [labelKeys.instanceType]: "m5.large", [labelKeys.zone]: "eu-1a" };
+      const placed = { ...node, metadata: { ...node.metadata, labels: place } };
+      const labels = { [labelKeys.node]: node.metadata.name, ...known };
+      const machine = aMachine(withVm, inPhase(phase), joinedBefore, { metadata: { labels } });
+      const { actions } = decide({ machine, node: placed, nodeMatch });
+      const patched = actions.flatMap((action) => (action.kind === "PatchMachine" ? [action.patch] : []));
+      const [instanceType, zone] = expected ?? [];
+      const written = {
+        ...(instanceType === undefined ? {} : { [labelKeys.instanceType]: instanceType }),
+        ...(zone === undefined ? {} : { [labelKeys.zone]: zone }),
+      };
+      expect(patched).toEqual(expected === undefined ? [] : [{ metadata: { uid: "uid-machine", labels: written } }]);
+    },
+  );
 
   it("is set right without waiting for health, and for this very machine only", () => {
     const { creationTimestamp = "" } = misnamed.metadata;

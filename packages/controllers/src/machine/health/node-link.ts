@@ -5,6 +5,7 @@ import {
   machineEventReasons,
   type MachineStatus,
   nodeOfAnotherVm,
+  phaseOf,
 } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 import type { Node } from "../../model/node-objects.ts";
@@ -37,9 +38,18 @@ export function foreignNodeText({ machine, node, link }: MachineSnapshot): strin
 export const foreignNodeEvents = (status: MachineStatus, message: string): readonly Reason[] =>
   isReported(status, message) ? [] : [{ type: "Warning", reason: machineEventReasons.providerIdMismatch, message }];
 
-/** The patch that sets the label, with the type and zone that the class did not name; conditional on the UID. */
-export function labelPatch(machine: Machine, { metadata: { name, labels = {} } }: Node): object {
-  const { uid } = machine.metadata;
-  const place = placeLabels(machine, { instanceType: labels[labelKeys.instanceType], zone: labels[labelKeys.zone] });
-  return { metadata: { ...(uid === undefined ? {} : { uid }), labels: { [labelKeys.node]: name, ...place } } };
+/** The place of a VM as its node has it, where the machine has none: the class may not name it, or a fallback may have another. */
+const placeOf = (machine: Machine, { metadata: { labels = {} } }: Node): Readonly<Record<string, string>> =>
+  placeLabels(machine, { instanceType: labels[labelKeys.instanceType], zone: labels[labelKeys.zone] });
+
+/**
+ * The labels that the machine lacks of its node: the name, without which others do not find the node, and with it or once the machine is Running, type and
+ * zone of the VM. Before that the cloud's own controller may still add the zone, and a second patch would follow the first.
+ */
+export function missingLabels(snapshot: MachineSnapshot): Readonly<Record<string, string>> {
+  const { machine, node, link } = snapshot;
+  if (node === undefined || link.match !== "same") return {};
+  const isNamed = misnamedNodeOf(snapshot) === undefined;
+  if (isNamed && phaseOf(machine) !== "Running") return {};
+  return { ...(isNamed ? {} : { [labelKeys.node]: node.metadata.name }), ...placeOf(machine, node) };
 }
