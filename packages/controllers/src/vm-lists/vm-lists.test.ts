@@ -126,6 +126,25 @@ describe("the VMs of a class", () => {
     expect(new Set(events)).toEqual(new Set([event]));
   });
 
+  it("are reported once when they can be listed again, and not when their class is new", async () => {
+    const faults = new Map([["small", "Unauthenticated" as const]]);
+    const { api, events, settle } = await start({ fails: (name) => faults.get(name) });
+    await settle(12 * MINUTE);
+    faults.clear();
+    await settle(60 * MINUTE);
+    expect(events).toEqual([
+      "FailedListVMs Failed to list the VMs of the class: Unauthenticated: no answer",
+      "ListedVMs The VMs of the class can be listed again",
+    ]);
+    faults.set("small", "Unauthenticated");
+    await settle(40 * MINUTE);
+    api.remove(machineClassResource, refOf("small"));
+    faults.clear();
+    api.seed(machineClassResource, aMachineClass({ metadata: { uid: "uid-another" } }));
+    await settle(40 * MINUTE);
+    expect(events.filter((event) => event.startsWith("ListedVMs"))).toHaveLength(1);
+  });
+
   it("are not reported when the driver cannot list them", async () => {
     const without = await start({ listsVms: () => false });
     const unimplemented = await start({ fails: () => "Unimplemented" });

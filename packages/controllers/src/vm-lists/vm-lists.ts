@@ -80,7 +80,7 @@ function onRemovedClass({ caches }: ControllerContext, listener: (uid: string) =
   });
 }
 
-/** Reports lists that fail, by log and event. */
+/** Reports lists that fail, by log and event, and their end. */
 function createFailureReports({ clock, log, events }: Pick<ControllerContext, "clock" | "log" | "events">) {
   /** The failure that was reported as event, and when, by UID of the class. */
   const reported = new Map<string, { readonly text: string; readonly atMs: number }>();
@@ -95,7 +95,12 @@ function createFailureReports({ clock, log, events }: Pick<ControllerContext, "c
       reported.set(uid, { text: message, atMs: nowMs });
       events.record(machineClass, { type: "Warning", reason: eventReasons.failedListVms, message });
     },
-    end: (uid: string): void => void reported.delete(uid),
+    end(machineClass: MachineClass): void {
+      if (!reported.delete(machineClass.metadata.uid ?? "")) return;
+      const message = "The VMs of the class can be listed again";
+      events.record(machineClass, { type: "Normal", reason: eventReasons.listedVms, message });
+    },
+    forget: (uid: string): void => void reported.delete(uid),
   };
 }
 
@@ -128,7 +133,7 @@ export function createVmLists(
     if (signal.aborted) return schedule.failed(uid, 0);
     if (!outcome.ok) return fail(machineClass, outcome.error);
     schedule.succeeded(uid);
-    failures.end(uid);
+    failures.end(machineClass);
     for (const read of readers) await read({ machineClass, secret, vms: outcome.value, startedMs, machines }, signal);
   };
 
@@ -173,7 +178,7 @@ export function createVmLists(
   watchClasses(caches, controller, (name) => [`${namespace}/${name}`], "routine");
   onRemovedClass(context, (uid) => {
     schedule.forget(uid);
-    failures.end(uid);
+    failures.forget(uid);
   });
   onLikelyOrphan(context, (machineClass) => request(machineClass, 0));
   return {

@@ -74,6 +74,8 @@ export const eventReasons = {
   cloudAvailable: "CloudAvailable",
   /** Ours, Warning, on MachineClasses: the VMs of the class could not be listed; the message starts with the code. Repeated every 30 minutes. */
   failedListVms: "FailedListVMs",
+  /** Ours, Normal, on MachineClasses: the VMs of the class can be listed again. */
+  listedVms: "ListedVMs",
   /** Ours, Warning, on MachineClasses: the cloud lists no VMs of most machines of the class, which suggests that the class or its credentials changed. */
   vmsNotListed: "VMsNotListed",
   /** Ours, Warning, on MachineClasses: a VM has no Machine; the message names the VM, and when it will be deleted. */

@@ -45,6 +45,13 @@ type Asked = readonly [api: Pick<ApiClient, "list">, namespace: string, now: Dat
 export const readRefusedWrites = async (...[api, namespace, ...rest]: Asked): Promise<readonly RefusedWrite[]> =>
   readRecent(api, namespace, eventReasons.writeRefused, RECENT_MS, ...rest);
 
-/** The classes whose VMs could not be listed lately, likewise. A list that succeeds leaves no event: it may be possible again. */
-export const readListFailures = async (...[api, namespace, ...rest]: Asked): Promise<readonly ListFailure[]> =>
-  readRecent(api, namespace, eventReasons.failedListVms, LISTED_MS, ...rest);
+/** The classes whose VMs could not be listed lately, and since then were not, likewise. */
+export async function readListFailures(...[api, namespace, ...rest]: Asked): Promise<readonly ListFailure[]> {
+  const [failed, listed] = await Promise.all(
+    [eventReasons.failedListVms, eventReasons.listedVms].map(async (reason) =>
+      readRecent(api, namespace, reason, LISTED_MS, ...rest),
+    ),
+  );
+  const endOf = (name: string): number => Date.parse(listed?.find((end) => end.name === name)?.lastAt ?? "");
+  return failed?.filter(({ name, lastAt }) => !(endOf(name) >= Date.parse(lastAt))) ?? [];
+}

@@ -86,13 +86,13 @@ it("are read from recent events, the last first; from none where these may not b
   await expect(read()).rejects.toThrow(serverError().message);
 });
 
-it("of lists that fail make their class wait, until its last event is older than the next would be", async () => {
+it("of lists that fail make their class wait, until one succeeds or its last event is older than the next would be", async () => {
   const api = createFakeApi();
-  const event = (name: string, minutes: number) =>
+  const event = (name: string, minutes: number, reason = "FailedListVMs", of = "small") =>
     void api.seed<KubeObject>(eventResource, {
       metadata: { namespace: "default", name },
-      involvedObject: { kind: "MachineClass", name: "small" },
-      reason: "FailedListVMs",
+      involvedObject: { kind: "MachineClass", name: of },
+      reason,
       message: "Failed to list the VMs of the class: PermissionDenied: no",
       lastTimestamp: new Date(now.getTime() - minutes * 60_000).toISOString(),
     });
@@ -107,4 +107,11 @@ it("of lists that fail make their class wait, until its last event is older than
     state: "waiting",
     causes: [{ reason: "FailedListVMs", message: "Failed to list the VMs of the class: PermissionDenied: no" }],
   });
+  event("listed-before", 41, "ListedVMs");
+  event("other-listed", 10, "ListedVMs", "other");
+  expect(await of()).toMatchObject({ state: "waiting" });
+  event("listed", 20, "ListedVMs");
+  expect(await of()).toMatchObject({ state: "ok", causes: [] });
+  event("again", 10);
+  expect(await of()).toMatchObject({ state: "waiting" });
 });
