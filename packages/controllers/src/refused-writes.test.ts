@@ -18,6 +18,7 @@ import {
   type RefusingPool,
   SECOND,
   TEMPLATE_LABEL,
+  wholeCellOf,
 } from "./testing/refusing-pool.ts";
 
 const cells: readonly Cell[] = [
@@ -36,7 +37,11 @@ const cells: readonly Cell[] = [
   cellOf("patch", nodeResource),
   cellOf("patch", nodeResource, "status"),
   cellOf("delete", nodeResource, "", "DeletionBlocked"),
+  ...[machineResource, machineSetResource, machineDeploymentResource, nodeResource].map(wholeCellOf),
 ];
+
+const titleOf = ({ verb, type, subresource }: Cell): string =>
+  `${verb} ${type.plural}${subresource === undefined ? " and their status" : subresource && `/${subresource}`}`;
 
 /** Lets the cell be refused for an hour. Resolves with whether that lasted, as far as anything was written: then its cause was shown within a minute. */
 async function refusedForAnHour(pool: RefusingPool, cell: Cell, start: () => void): Promise<boolean> {
@@ -56,7 +61,7 @@ async function refusedForAnHour(pool: RefusingPool, cell: Cell, start: () => voi
   const most = Math.max(0, ...[...pool.attempts().values()].map(({ length }) => length));
   // What is gone after one or two attempts has nothing to show. Machines and sets have another name with each creation.
   if (attemptedAt === undefined || (cell.verb !== "create" && most < 3)) return false;
-  expect(shownAt, `${cell.verb} ${cell.type.kind} ${cell.subresource}`).toBeDefined();
+  expect(shownAt, titleOf(cell)).toBeDefined();
   expect((shownAt ?? 0) - attemptedAt).toBeLessThanOrEqual(MINUTE);
   // 0.2 s, 0.4 s and so on up to a minute.
   expect(most).toBeLessThan(75);
@@ -81,31 +86,30 @@ function expectSettled(pool: RefusingPool, replicas: number): void {
 }
 
 describe("writes that the API server refuses for an hour", () => {
-  it.each(
-    cells.map(
-      (cell) => [`${cell.verb} ${cell.type.plural}${cell.subresource && "/"}${cell.subresource}`, cell] as const,
-    ),
-  )("shows within a minute that %s is refused, loses nothing, and completes everything afterwards", async (_, cell) => {
-    const pool = await aRefusingPool(cell);
-    const wasRefused: boolean[] = [];
-    wasRefused.push(await refusedForAnHour(pool, cell, pool.seedPool));
-    pool.allow();
-    await pool.pass(HOUR, MINUTE);
-    expectSettled(pool, 2);
+  it.each(cells.map((cell) => [titleOf(cell), cell] as const))(
+    "shows within a minute that %s is refused, loses nothing, and completes everything afterwards",
+    async (_, cell) => {
+      const pool = await aRefusingPool(cell);
+      const wasRefused: boolean[] = [];
+      wasRefused.push(await refusedForAnHour(pool, cell, pool.seedPool));
+      pool.allow();
+      await pool.pass(HOUR, MINUTE);
+      expectSettled(pool, 2);
 
-    wasRefused.push(await refusedForAnHour(pool, cell, pool.rollOut));
-    pool.allow();
-    await pool.pass(HOUR, MINUTE);
-    expectSettled(pool, 2);
-    expect(pool.machines().map(({ spec }) => spec.class?.name)).toEqual(["other", "other"]);
+      wasRefused.push(await refusedForAnHour(pool, cell, pool.rollOut));
+      pool.allow();
+      await pool.pass(HOUR, MINUTE);
+      expectSettled(pool, 2);
+      expect(pool.machines().map(({ spec }) => spec.class?.name)).toEqual(["other", "other"]);
 
-    wasRefused.push(await refusedForAnHour(pool, cell, () => void pool.api.delete(machineDeploymentResource, POOL)));
-    pool.allow();
-    await pool.pass(HOUR, MINUTE);
-    expect([pool.machines(), pool.sets(), pool.nodes(), pool.deployment()]).toEqual([[], [], [], undefined]);
-    expect(pool.driver.vms.size).toBe(0);
-    expect(wasRefused).toContain(true);
-  });
+      wasRefused.push(await refusedForAnHour(pool, cell, () => void pool.api.delete(machineDeploymentResource, POOL)));
+      pool.allow();
+      await pool.pass(HOUR, MINUTE);
+      expect([pool.machines(), pool.sets(), pool.nodes(), pool.deployment()]).toEqual([[], [], [], undefined]);
+      expect(pool.driver.vms.size).toBe(0);
+      expect(wasRefused).toContain(true);
+    },
+  );
 });
 
 describe("what an operator sees of a refused write", () => {

@@ -24,10 +24,19 @@ export const TEMPLATE_LABEL = "example.com/pool";
 export interface Cell {
   readonly verb: "create" | "patch" | "delete";
   readonly type: ResourceType;
-  readonly subresource: "" | "status";
+  /** `undefined`: the object and its status. */
+  readonly subresource: "" | "status" | undefined;
   /** Reasons of the events that show it. */
   readonly shownBy: string;
 }
+
+/** Object and status at once, as by a policy that matches `*`. */
+export const wholeCellOf = (type: ResourceType): Cell => ({
+  verb: "patch",
+  type,
+  subresource: undefined,
+  shownBy: "WriteRefused",
+});
 
 /** The cell of a table of writes. */
 export const cellOf = (
@@ -63,20 +72,22 @@ export async function aRefusingPool(cell: Cell, status = 403) {
     }
   };
   const isOf = ({ verb, resource, subresource = "" }: (typeof api.calls)[number]): boolean =>
-    verb === cell.verb && resource.split(".")[0] === cell.type.plural && subresource === cell.subresource;
+    verb === cell.verb &&
+    resource.split(".")[0] === cell.type.plural &&
+    subresource === (cell.subresource ?? subresource);
   const error = new ApiError({ status, reason: "Forbidden", message: "admission webhook denied the request" });
   let refusal: { verb: FakeVerb } = { verb: "replace" };
   return {
     ...cluster,
     pass,
-    /** Writes of the cell by object. */
-    attempts: () => Map.groupBy(api.calls.filter(isOf), ({ key }) => key),
+    /** Writes of the cell by object, and by status or not: each has a backoff of its own. */
+    attempts: () => Map.groupBy(api.calls.filter(isOf), ({ key, subresource = "" }) => `${key} ${subresource}`),
     /** Default: all. */
     refuse(times = Number.POSITIVE_INFINITY): void {
       api.calls.length = 0;
       events.length = 0;
       const { type, subresource, verb } = cell;
-      const fault = { type, subresource, verb, error, times };
+      const fault = { type, ...(subresource === undefined ? {} : { subresource }), verb, error, times };
       refusal = fault;
       api.inject(fault);
     },
