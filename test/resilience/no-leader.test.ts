@@ -1,6 +1,9 @@
+import { machineDeploymentResource } from "@millwright/core";
+import { namespaceResource } from "@millwright/kube";
 import { afterEach, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
+import { machineDeployment } from "../harness/installation.ts";
 import { startMillwright } from "../harness/millwright.ts";
 
 let fleet: ControlledFleet;
@@ -66,4 +69,25 @@ it("why finds that no controller has seen an object, or manages it any more", as
     "No controller has seen generation 3 of MachineDeployment fleet. Lease machine-controller-manager was given back",
   );
   expect(text).not.toContain("What the controllers do");
+});
+
+it("why and doctor find that the namespace is being deleted, and what helps", async () => {
+  fleet = await startControlledFleet();
+  const namespace = "team";
+  await fleet.api.create(namespaceResource, { metadata: { name: namespace } });
+  const { metadata, ...deployment } = machineDeployment("fleet", "small", 1);
+  const kept = { ...metadata, namespace, finalizers: ["example.com/kept"] };
+  await fleet.api.create(machineDeploymentResource, { ...deployment, metadata: kept });
+  await fleet.api.delete(namespaceResource, { name: namespace });
+  for (const command of [
+    ["why", "mcd/fleet"],
+    ["doctor", "--clusters-only"],
+  ]) {
+    const { code, text } = await printed(...command, "-n", namespace);
+    expect(code, text).not.toBe(0);
+    expect(text).toContain(
+      "Namespace team is being deleted, and with it the Leases of its controllers and their Role.",
+    );
+    expect(text).toContain("bind the permissions by a ClusterRoleBinding");
+  }
 });

@@ -8,7 +8,7 @@ import {
   readOperation,
 } from "@millwright/core";
 import { apiTime } from "@millwright/kube";
-import { secretsOf } from "../explain/machine-remedy.ts";
+import { secretsOf } from "../explain/class-remedy.ts";
 import { type ClassStatus, classStatusOf, unknownAnnotations, unknownKeyNotes } from "../explain/annotation-notes.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { countPhases } from "./group-report.ts";

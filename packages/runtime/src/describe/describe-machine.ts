@@ -37,7 +37,7 @@ import { machineReport, type MachineReport } from "../explain/machine-report.ts"
 import { type ClusterObjects, findNamed } from "../explain/cluster-objects.ts";
 import { stoppedByClass } from "../explain/deletion-remedy.ts";
 import { factsOfMachine } from "../explain/explain-machine.ts";
-import { secretsOf } from "../explain/machine-remedy.ts";
+import { secretsOf } from "../explain/class-remedy.ts";
 import { clockSkews } from "./clock-skews.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { readCrd } from "./read-crd.ts";
@@ -128,7 +128,7 @@ function withDeletionRemedy(
   // A VM is deleted with the class that it was created with.
   const className = classNamesOf(machine).at(-1) ?? "";
   const machineClass = classNamed(className);
-  const [secretName = ""] = machineClass === undefined ? [] : secretsOf(machineClass);
+  const [secretName = ""] = secretsOf(machineClass);
   const remedy = stoppedByClass({ report, className, hasClass: machineClass !== undefined, secretName });
   return remedy === undefined ? report : { ...report, next: { ...report.next, person: remedy.text } };
 }

@@ -94,6 +94,8 @@ export async function readClusterObjects(options: ReadObjectsOptions): Promise<C
       },
       // Loaded only where something is not as desired.
       readLeaders: async (now) => (await import("./read-leaders.ts")).readLeaders(control, namespace, now, signal),
+      readNamespaceDeletion: async () =>
+        (await import("./read-leaders.ts")).readNamespaceDeletion(control, namespace, signal),
       readRefusedWrites: async (now) =>
         (await import("./read-refused-writes.ts")).readRefusedWrites(control, namespace, now, signal),
       readListFailures: async (now) =>

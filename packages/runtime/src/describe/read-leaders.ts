@@ -5,6 +5,7 @@ import {
   isApiError,
   leaseResource,
   type LeaseRecord,
+  namespaceResource,
   readLease,
 } from "@millwright/kube";
 import type { Leaders } from "../explain/cluster-objects.ts";
@@ -65,6 +66,17 @@ async function leadersElsewhere(
   found.delete(namespace);
   const names = [...found].toSorted().slice(0, MAX_NAMESPACES);
   return names.length === 0 ? "" : ` Controllers lead namespace ${names.join(", ")}.`;
+}
+
+/** Since when a namespace is being deleted, RFC 3339; `undefined` where it is not, or may not be read. */
+export async function readNamespaceDeletion(
+  api: ReadableApi,
+  namespace: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const read = api.get(namespaceResource, { name: namespace }, { signal });
+  const found = await read.catch(ignored(signal, undefined));
+  return found?.metadata.deletionTimestamp ?? undefined;
 }
 
 /**

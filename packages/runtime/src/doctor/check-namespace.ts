@@ -1,5 +1,6 @@
 import type { CheckOutcome } from "@millwright/core";
 import { type ApiClient, isApiError, isNotFound, namespaceResource } from "@millwright/kube";
+import { namespaceTerminating, terminatingNamespaceRemedy } from "../explain/terminating-namespace.ts";
 
 /**
  * Checks that the namespace exists, and is not being deleted: lists of one that does not exist are empty, so that nothing else fails. Nothing where the user may not read it, as the controllers need not, or where another check
@@ -19,8 +20,8 @@ export async function checkNamespace(
       return {
         name,
         status: "failed",
-        message: `Namespace ${namespace} is being deleted, and with it the Leases of its controllers and their Role. No process can take the lead, only the last leader goes on.`,
-        remedy: `If it has ended, bind the permissions by a ClusterRoleBinding, stop all processes of namespace ${namespace}, and run one with --leader-elect=false until the namespace is deleted.`,
+        message: namespaceTerminating(namespace),
+        remedy: terminatingNamespaceRemedy(namespace).text,
       };
     return { name, status: "ok", message: `Namespace ${namespace} exists.` };
   } catch (error) {

@@ -47,6 +47,8 @@ export interface ClusterObjects {
   readonly readCrd?: (name: string) => Promise<ApiObject | undefined>;
   /** Reads whether controllers lead the namespace; `undefined` where that cannot be read. Absent in a file. */
   readonly readLeaders?: (now: Date) => Promise<Leaders | undefined>;
+  /** Reads since when the namespace is being deleted, RFC 3339; `undefined` where it is not, or may not be read. Absent in a file. */
+  readonly readNamespaceDeletion?: () => Promise<string | undefined>;
   /** Reads the writes that the API server refuses now; none where events may not be read. Absent in a file. */
   readonly readRefusedWrites?: (now: Date) => Promise<readonly RefusedWrite[]>;
   /** Reads the classes whose VMs could not be listed lately; likewise. */

@@ -2,6 +2,7 @@ import { classNamesOf } from "@millwright/controllers/reports";
 import { eventReasons, finalizers, type MachineClass } from "@millwright/core";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 import { classStatusOf } from "./annotation-notes.ts";
+import { classRemedy, secretsOf } from "./class-remedy.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import { collapse } from "./collapse.ts";
 import { explainMachine } from "./explain-machine.ts";
@@ -67,17 +68,11 @@ function deletionOf({ metadata }: MachineClass, objects: ClusterObjects): OwnSta
 
 /** Why no VM can be created from a class, as the controllers recorded it. */
 function problemOf(machineClass: MachineClass, { namespace }: ClusterObjects): OwnState | undefined {
-  const { name } = machineClass.metadata;
   const status = classStatusOf(machineClass);
   if (status === undefined || status.reason === "Ready") return undefined;
-  return {
-    state: "stuck",
-    causes: [status],
-    remedy: {
-      text: `Fix what MachineClass ${name} reports; doctor checks it, its Secret and the quota of its cloud.`,
-      commands: [`millwright doctor ${name} -n ${namespace}`],
-    },
-  };
+  const [secretName] = secretsOf(machineClass);
+  const remedy = classRemedy(status, { namespace, className: machineClass.metadata.name, secretName });
+  return { state: "stuck", causes: [status], remedy };
 }
 
 /** That the VMs of a class could not be listed lately. */

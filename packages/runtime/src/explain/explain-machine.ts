@@ -23,7 +23,8 @@ import { type ClusterObjects, nodeOfMachine } from "./cluster-objects.ts";
 import { explainNode } from "./explain-node.ts";
 import type { Attempts, ExplainedState, Explanation } from "./explanation.ts";
 import { causeOf, hasStartupTaint, isStabilizing, markCauses, notGood, taintCauses } from "./machine-cause.ts";
-import { machineRemedy, type RemedyInputs, secretsOf } from "./machine-remedy.ts";
+import { secretsOf } from "./class-remedy.ts";
+import { machineRemedy, type RemedyInputs } from "./machine-remedy.ts";
 
 /** What failed last, and the code of a call of the driver, which a deletion has in the details only. */
 function failureOf(report: MachineReport): { readonly reason?: string; readonly code: string } {

@@ -327,6 +327,30 @@ describe("why", () => {
     );
   });
 
+  it.each([
+    [
+      "InvalidMachineClass",
+      'MachineClass "small": spec',
+      /^Correct the named fields/,
+      "kubectl edit machineclass small",
+    ],
+    ["InvalidSecret", 'Secret of MachineClass "small": a', /^Correct the named keys of Secret/, "kubectl edit secret"],
+    ["SecretNotFound", "Secret x does not exist", /^Create Secret/, "kubectl get secrets"],
+    ["DriverNotFound", "provider: no driver", /^Name a loaded driver/, "kubectl edit machineclass small"],
+    ["CredentialRefused", "Unauthenticated: expired", /^Write valid credentials/, "kubectl edit secret"],
+    ["CredentialRefused", "PermissionDenied: no", /^Grant the missing permission/, "millwright doctor small"],
+    ["ResourceExhausted", "ResourceExhausted: none left", /^Raise the quota/, "kubectl edit machineclass small"],
+    ["CloudUnavailable", "Unavailable: 503", /^Nothing is needed/, "millwright doctor small"],
+    ["Unheard", "of a later version", /^Fix what MachineClass small reports/, "millwright doctor small"],
+  ])("has the remedy for a class that reports %s: %s", async (reason, message, text, command) => {
+    const annotations = { [annotationKeys.classStatus]: reason, [annotationKeys.classStatusMessage]: message };
+    const objects = objectsOf({ classes: [{ ...small, metadata: { ...small.metadata, annotations } }] });
+    const { remedies } = await why({ kind: "MachineClass", name: "small" }, objects, now);
+    expect(remedies).toMatchObject([
+      { text: expect.stringMatching(text), commands: expect.arrayContaining([expect.stringContaining(command)]) },
+    ]);
+  });
+
   it("names what a class reports, and the keys that its driver ignores", async () => {
     const annotations = {
       [annotationKeys.classStatus]: "ResourceExhausted",

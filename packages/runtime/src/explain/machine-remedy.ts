@@ -1,6 +1,7 @@
 import { refusedWriteRemedy, restoreCommand } from "@millwright/controllers/reports";
 import { labelKeys, type MachineClass, readOperation, trueLabel } from "@millwright/core";
 import type { MachineReport } from "./machine-report.ts";
+import { remedyOfCode, secretsOf } from "./class-remedy.ts";
 import { deletionRemedy } from "./deletion-remedy.ts";
 import { hasStartupTaint, isStabilizing } from "./machine-cause.ts";
 import type { Remedy } from "./explanation.ts";
@@ -21,53 +22,13 @@ export interface RemedyInputs {
   readonly keptBy: readonly string[];
 }
 
-/** Names of the Secrets of a class, the one with the credentials first. */
-export const secretsOf = ({ credentialsSecretRef, secretRef }: MachineClass): readonly string[] => [
-  ...new Set([credentialsSecretRef?.name ?? "", secretRef?.name ?? ""].filter((name) => name !== "")),
-];
-
 function ofFailedCall({ report, className, machineClass, errorCode }: RemedyInputs): Remedy | undefined {
   const { namespace } = report;
   if (report.lastOperation?.state === "Failed" && readOperation(report).reason === "WriteRefused") {
     const [text, ...commands] = refusedWriteRemedy(namespace);
     return { text, commands };
   }
-  const [secret = ""] = machineClass === undefined ? [] : secretsOf(machineClass);
-  const doctor = `millwright doctor ${className} -n ${namespace}`;
-  const editClass = `kubectl edit machineclass ${className} -n ${namespace}`;
-  switch (errorCode) {
-    case "Unauthenticated":
-      return {
-        text: `Write valid credentials into Secret ${secret}; the next attempt follows immediately.`,
-        commands: [`kubectl edit secret ${secret} -n ${namespace}`, doctor],
-      };
-    case "PermissionDenied":
-      return {
-        text: `Grant the missing permission to the identity in Secret ${secret}; doctor checks all of them.`,
-        commands: [doctor],
-      };
-    case "ResourceExhausted":
-      return {
-        text: "Raise the quota in the cloud, name fallback classes in the MachineClass, or scale down.",
-        commands: [editClass],
-      };
-    case "Unavailable":
-    case "DeadlineExceeded":
-      return {
-        text: "Nothing is needed if the cloud recovers by itself. If it limits requests, raise the limit, or find who else sends them.",
-        commands: [doctor],
-      };
-    case "InvalidArgument":
-    case "FailedPrecondition":
-    case "OutOfRange":
-    case "Unimplemented":
-      return {
-        text: "Correct the MachineClass or its Secret; the next attempt follows immediately.",
-        commands: [editClass, doctor],
-      };
-    default:
-      return undefined;
-  }
+  return remedyOfCode(errorCode, { namespace, className, secretName: secretsOf(machineClass)[0] });
 }
 
 function ofNode({ report }: RemedyInputs): Remedy {
@@ -134,7 +95,7 @@ export function machineRemedy(inputs: RemedyInputs): Remedy {
     };
   if (report.phase === "Terminating") {
     const { className, machineClass: found, keptBy } = inputs;
-    const [secretName = ""] = found === undefined ? [] : secretsOf(found);
+    const [secretName = ""] = secretsOf(found);
     const deletion = { report, className, hasClass: found !== undefined, secretName, keptBy };
     return deletionRemedy(deletion, (code) => ofFailedCall({ ...inputs, errorCode: code }));
   }

@@ -41,6 +41,23 @@ it.each<[string, Leaders["leads"] | "unreadable", MachineDeployment, string | un
   expect(remedies.some(({ commands }) => commands.includes("kubectl get pods,leases -A"))).toBe(message !== undefined);
 });
 
+it.each<[string, Leaders["leads"] | undefined, string, number]>([
+  ["is led", true, "waiting", 0],
+  ["may be led by a process without Lease", "unknown", "waiting", 1],
+  ["may be led, as its Leases may not be read", undefined, "waiting", 1],
+  ["nobody leads", false, "stuck", 1],
+])("names first that a namespace is being deleted which %s", async (_, leads, state, commands) => {
+  const readLeaders = async () => (leads === undefined ? undefined : { leads, text, elsewhere: "" });
+  const readNamespaceDeletion = async () => old;
+  const objects = objectsOf({ deployments: [of(1, old)], readLeaders, readNamespaceDeletion });
+  const { explanation, remedies } = await why(pool, objects, now);
+  expect(explanation.state).toBe(state);
+  expect(explanation.causes[0]).toMatchObject({ reason: "NamespaceTerminating", since: old });
+  expect(remedies.filter((remedy) => remedy.commands.includes("kubectl get namespace default -o yaml"))).toHaveLength(
+    commands,
+  );
+});
+
 it("promises nothing that only a running controller does", async () => {
   const failed = {
     type: "Create",

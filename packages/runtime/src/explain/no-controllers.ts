@@ -1,6 +1,7 @@
 import { machineDeploymentResource, machineSetResource } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
 import type { ClusterObjects, Leaders } from "./cluster-objects.ts";
+import { namespaceTerminating, terminatingNamespaceRemedy } from "./terminating-namespace.ts";
 import { type Cause, type Explanation, withoutPromises } from "./explanation.ts";
 
 /** A set or deployment: its status has the generation that a controller has seen. */
@@ -35,12 +36,33 @@ function causeOf({ leads, text, elsewhere }: Leaders, objects: ClusterObjects, n
   return { reason: "NoController", message: `${start} ${text}${elsewhere}` };
 }
 
-/** The explanation of an object that is not as desired in a namespace that no controller leads; the same where one does, or may. */
+/** The explanation of an object whose namespace is being deleted. Its last leader may go on without Leases: only a Lease that has expired shows that it does not. */
+function inTerminatingNamespace(
+  explanation: Explanation,
+  namespace: string,
+  since: string,
+  leads: Leaders["leads"],
+): Explanation {
+  const causes = [
+    { reason: "NamespaceTerminating", message: namespaceTerminating(namespace), since },
+    ...explanation.causes,
+  ];
+  if (leads === true) return { ...explanation, causes };
+  const remedy = terminatingNamespaceRemedy(namespace);
+  return leads === false
+    ? { ...withoutPromises(explanation), state: "stuck", causes, remedy }
+    : { ...explanation, causes, remedy };
+}
+
+/** The explanation of an object that is not as desired in a namespace that no controller leads, or that is being deleted; the same elsewhere. */
 export async function withLeaders(explanation: Explanation, objects: ClusterObjects, now: Date): Promise<Explanation> {
-  const leaders = explanation.state === "ok" ? undefined : await objects.readLeaders?.(now);
+  if (explanation.state === "ok") return explanation;
+  const { namespace } = objects;
+  const [leaders, deletedAt] = await Promise.all([objects.readLeaders?.(now), objects.readNamespaceDeletion?.()]);
+  if (deletedAt !== undefined)
+    return inTerminatingNamespace(explanation, namespace, deletedAt, leaders?.leads ?? "unknown");
   const cause = leaders && causeOf(leaders, objects, now);
   if (cause === undefined) return explanation;
-  const { namespace } = objects;
   return {
     ...withoutPromises(explanation),
     state: "stuck",

@@ -126,6 +126,14 @@ describe("a node that does not join", () => {
     });
   });
 
+  it("names what its Node lacked", () => {
+    const conditions = [{ type: "Ready", status: "False", reason: "KubeletNotReady" }];
+    const { status } = decide({ machine, node: itsNode({ status: { conditions } }) }, later(600_001));
+    expect(status?.lastOperation?.description).toBe(
+      "Machine machine failed to join the cluster in 20m0s minutes. It still waits for its Node to become ready: KubeletNotReady",
+    );
+  });
+
   it("keeps type and code of the last operation", () => {
     const reported = aMachine(machine, {
       status: { lastOperation: { type: "HealthCheck", state: "Failed", description: "x", errorCode: "Internal" } },

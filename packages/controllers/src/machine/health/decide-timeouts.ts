@@ -88,11 +88,10 @@ export function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, no
   }
   const { name, labels } = snapshot.machine.metadata;
   const timedOut = joinTimedOut(name, creationTimeoutMs(snapshot));
-  const awaited = awaitedStartupOf(snapshot.machine, snapshot.node);
   const message = [
     timedOut,
     ...(labels?.[labelKeys.node] === undefined ? [unknownNodeName()] : []),
-    ...(awaited === undefined ? [] : [`It still waits for ${awaited}`]),
+    ...(lacking === undefined ? [] : [`It still waits for ${lacking}`]),
   ].join(" ");
   const operation: OperationUpdate = {
     description: message,
