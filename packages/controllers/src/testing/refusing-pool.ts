@@ -9,7 +9,7 @@ import {
   machineSetResource,
 } from "@millwright/core";
 import { ApiError, nodeResource, type ResourceType, secretResource } from "@millwright/kube";
-import type { FakeVerb } from "@millwright/kube/testing";
+import type { FakeCall, FakeVerb } from "@millwright/kube/testing";
 import type { Node } from "../model/node-objects.ts";
 import { aMachineClass, aMachineDeployment, aNode, testNamespace } from "./builders.ts";
 import { aWholeCluster } from "./whole-cluster.ts";
@@ -46,6 +46,17 @@ export const cellOf = (
   shownBy = "WriteRefused",
 ): Cell => ({ verb, type, subresource, shownBy });
 
+const isOf = (cell: Cell, { verb, resource, subresource = "" }: FakeCall): boolean =>
+  verb === cell.verb &&
+  resource.split(".")[0] === cell.type.plural &&
+  subresource === (cell.subresource ?? subresource);
+
+const faultOf = ({ type, subresource, verb }: Cell) => ({
+  type,
+  verb,
+  ...(subresource === undefined ? {} : { subresource }),
+});
+
 /** A pool whose machines join as nodes, under an API server that refuses one kind of writes. */
 export async function aRefusingPool(cell: Cell, status = 403) {
   const cluster = await aWholeCluster(3);
@@ -71,23 +82,22 @@ export async function aRefusingPool(cell: Cell, status = 403) {
       await cluster.pass(step);
     }
   };
-  const isOf = ({ verb, resource, subresource = "" }: (typeof api.calls)[number]): boolean =>
-    verb === cell.verb &&
-    resource.split(".")[0] === cell.type.plural &&
-    subresource === (cell.subresource ?? subresource);
   const error = new ApiError({ status, reason: "Forbidden", message: "admission webhook denied the request" });
   let refusal: { verb: FakeVerb } = { verb: "replace" };
   return {
     ...cluster,
     pass,
     /** Writes of the cell by object, and by status or not: each has a backoff of its own. */
-    attempts: () => Map.groupBy(api.calls.filter(isOf), ({ key, subresource = "" }) => `${key} ${subresource}`),
+    attempts: () =>
+      Map.groupBy(
+        api.calls.filter((call) => isOf(cell, call)),
+        ({ key, subresource = "" }) => `${key} ${subresource}`,
+      ),
     /** Default: all. */
     refuse(times = Number.POSITIVE_INFINITY): void {
       api.calls.length = 0;
       events.length = 0;
-      const { type, subresource, verb } = cell;
-      const fault = { type, ...(subresource === undefined ? {} : { subresource }), verb, error, times };
+      const fault = { ...faultOf(cell), error, times };
       refusal = fault;
       api.inject(fault);
     },

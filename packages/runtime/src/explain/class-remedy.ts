@@ -17,7 +17,7 @@ interface CallObjects {
   readonly secretName?: string | undefined;
 }
 
-/** What a user can do about a call to the cloud that fails with a code of the driver contract; `undefined` for one that does not tell. */
+/** What a user can do about a call to the cloud that fails with a code of the driver contract; `undefined` for one that shows no cause. */
 export function remedyOfCode(code: string, { namespace, className, secretName = "" }: CallObjects): Remedy | undefined {
   const doctor = `millwright doctor ${className} -n ${namespace}`;
   const editClass = `kubectl edit machineclass ${className} -n ${namespace}`;

@@ -45,7 +45,7 @@ it.each<[string, Leaders["leads"] | undefined, string, number]>([
   ["is led", true, "waiting", 0],
   ["may be led by a process without Lease", "unknown", "waiting", 1],
   ["may be led, as its Leases may not be read", undefined, "waiting", 1],
-  ["nobody leads", false, "stuck", 1],
+  ["no process leads", false, "stuck", 1],
 ])("names first that a namespace is being deleted which %s", async (_, leads, state, commands) => {
   const readLeaders = async () => (leads === undefined ? undefined : { leads, text, elsewhere: "" });
   const readNamespaceDeletion = async () => old;

@@ -36,7 +36,7 @@ function causeOf({ leads, text, elsewhere }: Leaders, objects: ClusterObjects, n
   return { reason: "NoController", message: `${start} ${text}${elsewhere}` };
 }
 
-/** The explanation of an object whose namespace is being deleted. Its last leader may go on without Leases: only a Lease that has expired shows that it does not. */
+/** The explanation of an object whose namespace is being deleted. Its last leader continues without Leases: only one that has expired shows that it ended. */
 function inTerminatingNamespace(
   explanation: Explanation,
   namespace: string,
