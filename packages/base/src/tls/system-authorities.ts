@@ -2,8 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
-
-const blocks = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+import { completeCertificatesIn } from "./pem.ts";
 
 function isCertificate(pem: string): boolean {
   try {
@@ -22,8 +21,8 @@ function orNone(read: () => readonly string[]): readonly string[] {
   }
 }
 
-const certificatesIn = (file: string): readonly string[] =>
-  orNone(() => (readFileSync(file, "utf8").match(blocks) ?? []).filter(isCertificate));
+const certificatesOf = (file: string): readonly string[] =>
+  orNone(() => completeCertificatesIn(readFileSync(file, "utf8")).filter(isCertificate));
 
 const filesIn = (folder: string): readonly string[] =>
   orNone(() => readdirSync(folder).map((name) => join(folder, name)));
@@ -32,7 +31,7 @@ const filesIn = (folder: string): readonly string[] =>
 export function authoritiesOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const { SSL_CERT_FILE: file = "", SSL_CERT_DIR: folders = "" } = env;
   const named = (text: string): boolean => text !== "";
-  return [file, ...folders.split(":").filter(named).flatMap(filesIn)].filter(named).flatMap(certificatesIn);
+  return [file, ...folders.split(":").filter(named).flatMap(filesIn)].filter(named).flatMap(certificatesOf);
 }
 
 /** What is trusted, and the contexts that were made of it. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } fro
 import { createApiClient } from "../client/api-client.ts";
 import type { Log } from "../log.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
+import { makeCertificate } from "../testing/certificate.ts";
 import { startLoopbackServer } from "../testing/loopback-server.ts";
 import { followKubeConfig } from "./follow-kube-config.ts";
 import { loadKubeConfig, type LoadKubeConfigOptions } from "./load-kube-config.ts";
@@ -146,6 +147,24 @@ test("keeps what it has while a file is half written or away, and logs each once
     expect.stringContaining("expected one of none (the file has none)"),
     expect.stringContaining('context "x" does not exist'),
   ]);
+});
+
+test("reads a changed file again until the files that it names are there", async () => {
+  const { url, seen, accepted } = await serve("old");
+  const file = pathOf("config");
+  await writeFile(file, text(url, { token: "old" }));
+  const { read, pass, log } = await follow({ file });
+  accepted.token = "new";
+  await writeFile(file, text(url, { token: "new" }).replace('"server"', '"certificate-authority":"ca.crt","server"'));
+  for (let look = 0; look < 2; look++) {
+    pass(1_000);
+    await expect(read()).rejects.toMatchObject({ status: 401 });
+  }
+  await writeFile(pathOf("ca.crt"), makeCertificate("authority").cert);
+  pass(1_000);
+  await read();
+  expect(seen.at(-1)).toBe("new");
+  expect(log.mock.calls.map(([level]) => level)).toEqual(["warn", "info"]);
 });
 
 test("does not follow a file from outside to what it may not have", async () => {

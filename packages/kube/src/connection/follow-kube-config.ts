@@ -1,14 +1,14 @@
-import { stat } from "node:fs/promises";
 import { delimiter } from "node:path";
 import { type Clock, systemClock } from "@millwright/base";
 import { type Log, messageOf, noLog } from "../log.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
+import { followKubeConfigFiles, type KubeConfigText } from "./kube-config-files.ts";
 
 /** What {@link followKubeConfig} needs. */
 export interface FollowedKubeConfig {
   readonly files: readonly string[];
-  /** Reads the files. Rejects with a ConfigError when they are half written, or lack what is used of them. */
-  readonly read: () => Promise<ClusterConfig>;
+  /** Reads the configuration. Rejects with a ConfigError when the files are half written, or lack what is used of them. */
+  readonly read: (texts: readonly KubeConfigText[]) => Promise<ClusterConfig>;
 }
 
 /** Where a follower reports to. */
@@ -19,19 +19,6 @@ export interface FollowerOptions {
 
 /** Between two looks at the files, milliseconds. */
 const PERIOD_MS = 1_000;
-
-/** Changes with each file: a mounted Secret is a link to another file then. */
-async function stampOf(files: readonly string[]): Promise<string> {
-  const stamps = await Promise.all(
-    files.map((file) =>
-      stat(file).then(
-        ({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`,
-        () => "",
-      ),
-    ),
-  );
-  return stamps.join();
-}
 
 /**
  * Follows kubeconfigs that are renewed in place, as Cluster API and Gardener do it: they are read again within a second after they changed, and at once when the server rejects the credentials. Files that cannot be read leave
@@ -44,26 +31,35 @@ export async function followKubeConfig(
   { clock = systemClock, log = noLog }: FollowerOptions = {},
 ): Promise<ClusterConfig> {
   const file = files.join(delimiter);
-  // Before they are read: what changes meanwhile is read again.
-  let stamp = await stampOf(files);
-  const first = await read();
+  const reported = new Set<string>();
+  const report = (error: unknown): void => {
+    const message = messageOf(error);
+    if (!reported.has(message))
+      log("warn", "The kubeconfig has changed and cannot be read; what it was before stays in use", {
+        file,
+        error: message,
+      });
+    reported.add(message);
+  };
+  const texts = followKubeConfigFiles(files, report);
+  let used = texts();
+  const first = await read(used);
   let inUse = first;
   let lookedMs = clock.monotonicMs();
   let underway: Promise<void> | undefined;
 
   const look = async (): Promise<void> => {
     lookedMs = clock.monotonicMs();
-    const found = await stampOf(files);
-    if (found === stamp) return;
-    stamp = found;
+    const found = texts();
+    if (found === used) return;
     try {
-      inUse = await read();
+      inUse = await read(found);
+      used = found;
+      reported.clear();
       log("info", "The kubeconfig has changed and is read again", { file });
     } catch (error) {
-      log("warn", "The kubeconfig has changed and cannot be read; what it was before stays in use", {
-        file,
-        error: messageOf(error),
-      });
+      // Again with the next look: files that it names may be on their way.
+      report(error);
     }
   };
   const current = async (isRejected = false): Promise<ClusterConfig> => {

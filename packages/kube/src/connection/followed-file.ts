@@ -1,47 +1,53 @@
-import { readFile, stat } from "node:fs/promises";
 import { ConfigError } from "@millwright/base";
+import { followFiles } from "@millwright/base/files";
+import { certificatesIn } from "@millwright/base/tls";
 import { messageOf } from "../log.ts";
 
-/** Returns the current content of a file. */
-export type FollowedFile = () => Promise<string>;
+/**
+ * Returns the current content of a file. One that cannot be read for a moment, or is half written, leaves the former content in use.
+ *
+ * @throws ConfigError when there was never any content
+ */
+export type FollowedFile = () => string;
 
 /**
- * Reads a file again whenever it changed (by time, size or inode): the kubelet replaces tokens and certificates long before the
- * old ones expire. A file that cannot be read for a moment, or is half written, leaves the former content in use.
- *
- * @param where start of the message when there was never any content
- * @param check throws for content that is none, with what is expected
- * @throws ConfigError
+ * @param where start of messages
+ * @param read reads the text, or throws what is expected
  */
-export function followFile(file: string, where: string, check: (text: string) => void): FollowedFile {
-  let known: { readonly text: string; readonly stamp: string } | undefined;
-  return async () => {
+function followFile(file: string, where: string, read: (text: string) => string): FollowedFile {
+  const explain = (cause: unknown): Error =>
+    new ConfigError(`${where}: cannot read ${file}: ${messageOf(cause)}`, { cause });
+  const make = ([content = Buffer.of()]: readonly Buffer[]): string => {
     try {
-      const { mtimeMs, size, ino } = await stat(file);
-      const stamp = `${mtimeMs}/${size}/${ino}`;
-      if (known?.stamp === stamp) return known.text;
-      const text = await readFile(file, "utf8");
-      check(text);
-      known = { text, stamp };
-      return text;
+      return read(content.toString());
     } catch (cause) {
-      if (known !== undefined) return known.text;
-      throw new ConfigError(`${where}: cannot read ${file}: ${messageOf(cause)}`, { cause });
+      throw explain(cause);
     }
   };
+  return followFiles([file], make, { explain });
 }
 
 /** Follows a file that holds a bearer token. */
 export function followTokenFile(file: string, where: string): FollowedFile {
-  const read = followFile(file, where, (text) => {
-    if (text.trim() === "") throw new Error("the file is empty; expected a bearer token");
+  return followFile(file, where, (text) => {
+    const token = text.trim();
+    if (token === "") throw new Error("the file is empty; expected a bearer token");
+    return token;
   });
-  return async () => (await read()).trim();
 }
 
-/** Follows a file of certificates or a key. */
-export function followPemFile(file: string, where: string): FollowedFile {
+/** Follows a file of certificates. */
+export function followCertificates(file: string, where: string): FollowedFile {
+  return followFile(file, where, (text) => {
+    certificatesIn(text);
+    return text;
+  });
+}
+
+/** Follows a file with a key. */
+export function followKey(file: string, where: string): FollowedFile {
   return followFile(file, where, (text) => {
     if (!text.includes("-----BEGIN")) throw new Error("expected a PEM block");
+    return text;
   });
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { isPair } from "@millwright/base/tls";
 import type { TlsMaterial } from "./cluster-config.ts";
 import type { FollowedFile } from "./followed-file.ts";
 
@@ -16,14 +16,18 @@ export interface TlsFiles {
  *
  * @param fixed material without a file
  */
-export function followTls(fixed: TlsMaterial, files: TlsFiles): () => Promise<TlsMaterial> {
+export function followTls(fixed: TlsMaterial, files: TlsFiles): () => TlsMaterial {
   let current: TlsMaterial = fixed;
-  return async () => {
-    const [ca = fixed.ca, cert = fixed.cert, key = fixed.key] = await Promise.all([
-      files.ca?.(),
-      files.cert?.(),
-      files.key?.(),
-    ]);
+  return () => {
+    const {
+      ca = fixed.ca,
+      cert = fixed.cert,
+      key = fixed.key,
+    } = {
+      ca: files.ca?.(),
+      cert: files.cert?.(),
+      key: files.key?.(),
+    };
     const isNewPair = cert !== current.cert || key !== current.key;
     if (ca === current.ca && !isNewPair) return current;
     const pair = isNewPair && belongTogether(cert, key) ? { cert, key } : { cert: current.cert, key: current.key };
@@ -41,7 +45,7 @@ export function followTls(fixed: TlsMaterial, files: TlsFiles): () => Promise<Tl
 function belongTogether(cert: TlsMaterial["cert"], key: TlsMaterial["key"]): boolean {
   if (cert === undefined || key === undefined) return cert === key;
   try {
-    return new X509Certificate(Buffer.from(cert)).checkPrivateKey(createPrivateKey(Buffer.from(key)));
+    return isPair(cert, key);
   } catch {
     return false;
   }

@@ -5,7 +5,7 @@ import { ConfigError } from "@millwright/base";
 import { messageOf } from "../log.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { fileExists } from "./file-exists.ts";
-import { followPemFile, followTokenFile } from "./followed-file.ts";
+import { followCertificates, followTokenFile } from "./followed-file.ts";
 import { followTls } from "./followed-tls.ts";
 import { asUser, type Impersonation, impersonationHeaders } from "./impersonation.ts";
 
@@ -48,10 +48,11 @@ export async function loadInCluster(
     }
   };
   const caSource = join(folder, "ca.crt");
-  const followCa = followPemFile(caSource, "in-cluster configuration");
-  const [ca, namespace] = await Promise.all([followCa(), read("namespace").catch(() => "")]);
+  const followCa = followCertificates(caSource, "in-cluster configuration");
+  const ca = followCa();
+  const namespace = await read("namespace").catch(() => "");
   const token = followTokenFile(join(folder, "token"), "in-cluster configuration");
-  await token();
+  token();
   const headers = impersonationHeaders(asUser({}, impersonate), "in-cluster configuration");
   const tls = followTls({ ca, caSource }, { ca: followCa });
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -61,7 +62,7 @@ export async function loadInCluster(
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(namespace.trim() === "" ? {} : { namespace: namespace.trim() }),
     tls: { ca, caSource },
-    credentials: async () => ({ headers: { ...headers, authorization: `Bearer ${await token()}` } }),
+    credentials: async () => ({ headers: { ...headers, authorization: `Bearer ${token()}` } }),
   };
-  return { ...config, current: async () => ({ ...config, tls: await tls() }) };
+  return { ...config, current: async () => ({ ...config, tls: tls() }) };
 }

@@ -6,8 +6,8 @@ import { followKubeConfig, type FollowerOptions } from "./follow-kube-config.ts"
 import {
   findKubeConfigFiles,
   type KubeConfigFiles,
-  readKubeConfigFiles,
-  readKubeConfigs,
+  type KubeConfigText,
+  parseKubeConfigs,
 } from "./kube-config-files.ts";
 import { type ClusterSelection, readCluster } from "./read-cluster.ts";
 import type { KubeConfigLimits } from "./untrusted-kube-config.ts";
@@ -62,10 +62,10 @@ async function loadConfig(options: LoadKubeConfigOptions, follower: FollowerOpti
       folder: dirname(resolve(files[0] ?? "")),
       env,
     });
-  if (given !== undefined) return readAs(await readKubeConfigs([{ file: "content", text: given }]), options);
+  if (given !== undefined) return readAs(await parseKubeConfigs([{ file: "content", text: given }]), options);
   let { context } = options;
-  const read = async (): Promise<ClusterConfig> => {
-    const content = await readKubeConfigFiles(files);
+  const read = async (texts: readonly KubeConfigText[]): Promise<ClusterConfig> => {
+    const content = await parseKubeConfigs(texts);
     const config = await readAs(content, { ...options, context });
     // Someone who chooses another context for kubectl does not move a process that runs.
     context ??= content.kubeConfig.currentContext;

@@ -2,7 +2,7 @@ import { proxyFor, readProxyUrl } from "@millwright/base/egress";
 import { ConfigError } from "@millwright/base";
 import type { Cluster, User } from "@kubernetes/client-node";
 import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
-import { followPemFile } from "./followed-file.ts";
+import { followCertificates, followKey } from "./followed-file.ts";
 import type { FollowedFile } from "./followed-file.ts";
 import { followTls } from "./followed-tls.ts";
 import type { TlsFiles } from "./followed-tls.ts";
@@ -59,7 +59,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
   const forbidden = limits && findForbidden({ cluster, user, tokenFile: details?.tokenFile, folder }, limits);
   if (forbidden !== undefined) return fail(forbidden);
   const proxyUrl = proxyOf(cluster, where, env);
-  const { tls, files } = await readTls(cluster, user, where, fail);
+  const { tls, files } = readTls(cluster, user, where, fail);
   const execConfig = execConfigs.get(cluster.name);
   const credentials = user && credentialsOf({ user, cluster, execConfig, details, where, tls, env });
   const config: ClusterConfig = {
@@ -72,7 +72,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
   };
   if (Object.keys(files).length === 0) return config;
   const currentTls = followTls(tls, files);
-  return { ...config, current: async () => ({ ...config, tls: await currentTls() }) };
+  return { ...config, current: async () => ({ ...config, tls: currentTls() }) };
 }
 
 /** As in kubectl, NO_PROXY applies only to the proxy of the environment. */
@@ -144,26 +144,26 @@ function rejectIgnoredAuthority({ name, skipTLSVerify, caData, caFile }: Cluster
 }
 
 /** The TLS material as it is now, and the files that it came from. */
-async function readTls(
+function readTls(
   cluster: Cluster,
   user: User | undefined,
   where: string,
   fail: Fail,
-): Promise<{ readonly tls: TlsMaterial; readonly files: TlsFiles }> {
+): { readonly tls: TlsMaterial; readonly files: TlsFiles } {
   const files: { -readonly [Part in keyof TlsFiles]: FollowedFile } = {};
-  const material = async (part: keyof TlsFiles, field: string, file: string | undefined, data: string | undefined) => {
+  const material = (part: keyof TlsFiles, field: string, file: string | undefined, data: string | undefined) => {
     // For client-go, an empty field is not set.
     if (data && file) return fail(`${field} and ${field.split(": ")[1] ?? ""}-data are both set; remove one`);
     if (data) return decodePem(data, field, fail);
     if (!file) return undefined;
-    const follow = followPemFile(file, `${where}: ${field}`);
+    const follow = (part === "key" ? followKey : followCertificates)(file, `${where}: ${field}`);
     files[part] = follow;
     return follow();
   };
   rejectIgnoredAuthority(cluster, fail);
-  const ca = await material("ca", `cluster "${cluster.name}": certificate-authority`, cluster.caFile, cluster.caData);
-  const cert = await material("cert", `user "${user?.name}": client-certificate`, user?.certFile, user?.certData);
-  const key = await material("key", `user "${user?.name}": client-key`, user?.keyFile, user?.keyData);
+  const ca = material("ca", `cluster "${cluster.name}": certificate-authority`, cluster.caFile, cluster.caData);
+  const cert = material("cert", `user "${user?.name}": client-certificate`, user?.certFile, user?.certData);
+  const key = material("key", `user "${user?.name}": client-key`, user?.keyFile, user?.keyData);
   if ((cert === undefined) !== (key === undefined)) {
     return fail(`user "${user?.name}": client-certificate and client-key must be set together`);
   }

@@ -32,8 +32,7 @@ export function credentialsOf(entry: UserEntry): ClusterConfig["credentials"] {
   const impersonate = impersonationHeaders(details?.entry ?? {}, where);
   if (isProgram(entry)) return execCredentials(entry, user.exec, impersonate);
   const authorization = authorizationOf(entry, where);
-  if (authorization !== undefined)
-    return async () => ({ headers: { ...impersonate, authorization: await authorization() } });
+  if (authorization !== undefined) return async () => ({ headers: { ...impersonate, authorization: authorization() } });
   return Object.keys(impersonate).length === 0 ? undefined : async () => ({ headers: impersonate });
 }
 
@@ -49,18 +48,21 @@ const isProgram = ({ user, details }: UserEntry): boolean =>
   isRecord(user.exec) && details?.tokenFile === undefined && !user.token && !user.username;
 
 /** The header of that name as it is now. */
-function authorizationOf({ user, details }: UserEntry, where: string): (() => string | Promise<string>) | undefined {
+function authorizationOf({ user, details }: UserEntry, where: string): (() => string) | undefined {
   const provided = isRecord(user.authProvider) ? authProviderToken(user.authProvider, where, systemClock) : undefined;
   const token = user.token ? user.token.trim() : undefined;
   const file = details?.tokenFile;
   if (file !== undefined) {
     const followed = followTokenFile(file, `${where}: tokenFile`);
-    const read = (): Promise<string> =>
-      followed().catch((error: unknown) => {
+    const read = (): string => {
+      try {
+        return followed();
+      } catch (error) {
         if (token === undefined) throw error;
         return token;
-      });
-    return async () => `Bearer ${await read()}`;
+      }
+    };
+    return () => `Bearer ${read()}`;
   }
   if (token !== undefined) return () => `Bearer ${token}`;
   if (user.username) {
