@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { followFiles } from "./follow-files.ts";
 
@@ -46,7 +46,7 @@ test("follows every renewal, also with the same size, time and inode, in any way
       };
       publish("0000;");
       symlinkSync(join("..data", "file"), file);
-      const onProblem = vi.fn();
+      const onProblem = vi.fn<(error: Error) => void>();
       const follow = followFiles([file], complete, { onProblem });
       let former = follow();
       const keepsFormer = (): void => {

@@ -25,7 +25,7 @@ export interface TlsMaterial {
 /** OpenSSL skips a certificate that it cannot read. */
 function parseCertificates(text: string, file: string): void {
   try {
-    for (const block of certificatesIn(text)) new X509Certificate(block);
+    certificatesIn(text).map((block) => new X509Certificate(block));
   } catch (cause) {
     const problem = isConfigError(cause) ? cause.message : "a certificate cannot be read";
     throw new ConfigError(`${file}: ${problem}; expected certificates in PEM`, { cause });
