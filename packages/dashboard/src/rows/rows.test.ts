@@ -104,6 +104,23 @@ test("a deployment shows conditions that need attention in the words of the cont
   });
 });
 
+test.each([
+  ["False", "ClassUnusable: Rollout waits for MachineClass gone"],
+  ["True", "NewMachineSetCreated: Created new machine set"],
+])("a deployment whose condition Ready is %s shows: %s", (status, progress) => {
+  const row = deploymentRow({
+    metadata: { name: "pool", namespace: "ns" },
+    spec: { replicas: 3, template: { spec: {} } },
+    status: {
+      conditions: [
+        { type: "Progressing", status: "True", reason: "NewMachineSetCreated", message: "Created new machine set" },
+        { type: "Ready", status, reason: "ClassUnusable", message: "Rollout waits for MachineClass gone" },
+      ],
+    },
+  });
+  expect(row.progress).toBe(progress);
+});
+
 test("a set names the deployment that controls it", () => {
   const owner = { apiVersion: "v1", kind: "MachineDeployment", name: "pool", uid: "u", controller: true };
   const set = setRow({

@@ -11,6 +11,7 @@ import {
   type MachineDeployment,
   type MachineSet,
   specValidConditionType,
+  summaryConditionTypes,
 } from "@millwright/core";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 import { cleanText, MAX_ROW_TEXT } from "./clean.ts";
@@ -75,7 +76,7 @@ export interface DeploymentRow extends RowBase {
   readonly available: number;
   readonly updated: number;
   readonly isPaused: boolean;
-  /** Why the rollout is where it is: reason and message of Progressing. */
+  /** Where the deployment is: reason and message of Ready while it is not as desired, else of Progressing. */
   readonly progress: string;
   readonly attention: readonly Attention[];
 }
@@ -183,7 +184,9 @@ const needsAttention: Readonly<Record<string, string>> = {
 export function deploymentRow(deployment: MachineDeployment): DeploymentRow {
   const { spec, status = {} } = deployment;
   const conditions = status.conditions ?? [];
-  const progressing = conditions.find(({ type }) => type === legacy.progressing);
+  const progress =
+    conditions.find(({ type, status: value }) => type === summaryConditionTypes.ready && value === "False") ??
+    conditions.find(({ type }) => type === legacy.progressing);
   return {
     ...base("deployment", deployment),
     kind: "deployment",
@@ -193,7 +196,7 @@ export function deploymentRow(deployment: MachineDeployment): DeploymentRow {
     available: status.availableReplicas ?? 0,
     updated: status.updatedReplicas ?? 0,
     isPaused: spec.paused === true,
-    progress: text([progressing?.reason, progressing?.message].filter(Boolean).join(": ")),
+    progress: text([progress?.reason, progress?.message].filter(Boolean).join(": ")),
     attention: conditions
       .filter(({ type, status: value }) => needsAttention[type] === value)
       .map(({ type, reason, message }) => ({ type: text(type), reason: text(reason), message: text(message) })),
