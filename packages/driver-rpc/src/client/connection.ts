@@ -35,6 +35,8 @@ export function openConnection(address: DriverAddress, tls: TlsFiles | undefined
   const client = new Client(grpcTarget(address), clientCredentials(address, tls, log), options(address));
   const channel = client.getChannel();
   let losses = 0;
+  /** How often the connection had been lost when a call reached a socket that was looked at before. */
+  let trustedAt: number | undefined;
   let isClosed = false;
   const watch = (): void => {
     const before = channel.getConnectivityState(false);
@@ -47,10 +49,13 @@ export function openConnection(address: DriverAddress, tls: TlsFiles | undefined
   watch();
   return {
     async call(method, request, limits) {
-      // With each call: gRPC may have connected again meanwhile.
-      await assertTrustedFolder(address);
+      const lossesBefore = losses;
+      // Once for each connection.
+      if (trustedAt !== lossesBefore) await assertTrustedFolder(address);
       try {
-        return await callUnary(client, method, request, limits);
+        const response = await callUnary(client, method, request, limits);
+        trustedAt = lossesBefore;
+        return response;
       } catch (error) {
         if (tls === undefined || !isServiceError(error)) throw error;
         throw Object.assign(error, { details: explainTlsFailure(error.details, tls.ca) });
