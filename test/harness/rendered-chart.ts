@@ -23,6 +23,8 @@ const container = z.looseObject({
   name: z.string(),
   image: z.string(),
   args: z.array(z.string()).default([]),
+  env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })).default([]),
+  volumeMounts: z.array(z.looseObject({ name: z.string(), mountPath: z.string() })).default([]),
   securityContext: z.looseObject({}).default({}),
 });
 const podSpec = z.looseObject({

@@ -27,10 +27,18 @@ const newValues = [
   "dnsPolicy",
   "dnsConfig",
   "hostNetwork",
+  "driverContainers",
+  "envFrom",
+  "caBundle",
+  "extraVolumes",
+  "extraVolumeMounts",
+  "extraContainers",
+  "initContainers",
 ];
 
 const selector = { "app.kubernetes.io/name": "millwright", "app.kubernetes.io/instance": "millwright" };
 const sets = (...values: readonly string[]): readonly string[] => values.flatMap((value) => ["--set", value]);
+const noDrivers = ["--set-json", "drivers=[]"];
 /** All objects that the chart can have. */
 const everything = sets(
   "autoscaler.enabled=true,autoscaler.tlsSecret=tls,dashboard.enabled=true,dashboard.address=::,metrics.authorization=true",
@@ -178,6 +186,89 @@ describe.each([
       ],
     });
     expect((await render()).find("PodDisruptionBudget").spec).toMatchObject({ maxUnavailable: 1 });
+  });
+
+  it("put drivers beside the controllers, each with a socket of its own and without the token", async () => {
+    const driver = (index: number, ...values: readonly string[]) =>
+      sets(...values.map((value) => `driverContainers[${index}].${value}`));
+    const digest = `sha256:${"0".repeat(64)}`;
+    const { pod, container } = await render(
+      ...noDrivers,
+      ...driver(0, "name=a", "image=r.example/a:1", "secretName=keys", "envFrom[0].secretRef.name=x"),
+      ...driver(1, "name=b", "image=r.example/b", `digest=${digest}`, "resources.limits.memory=9Mi"),
+    );
+    expect(container().args.filter((arg) => arg.startsWith("--provider"))).toEqual([
+      "--provider=unix:///run/millwright/a/driver.sock",
+      "--provider=unix:///run/millwright/b/driver.sock",
+    ]);
+    const mounts = (name: string): readonly string[] =>
+      container(name).volumeMounts.map(({ name: volume, mountPath }) => `${volume} at ${mountPath}`);
+    expect(mounts("millwright")).toEqual([
+      "tmp at /tmp",
+      "token at /var/run/secrets/kubernetes.io/serviceaccount",
+      "driver-a at /run/millwright/a",
+      "driver-b at /run/millwright/b",
+    ]);
+    expect(mounts("a")).toEqual(["driver-a at /run/millwright/a", "secret-a at /etc/millwright/driver"]);
+    expect(mounts("b")).toEqual(["driver-b at /run/millwright/b"]);
+    expect(container("a")).toMatchObject({
+      envFrom: [{ secretRef: { name: "x" } }],
+      env: [
+        { name: "MILLWRIGHT_DRIVER_SOCKET", value: "/run/millwright/a/driver.sock" },
+        { name: "TMPDIR", value: "/run/millwright/a" },
+      ],
+      securityContext: container().securityContext,
+    });
+    expect(container("b")).toMatchObject({ image: `r.example/b@${digest}`, resources: { limits: { memory: "9Mi" } } });
+    expect(pod()).toMatchObject({ automountServiceAccountToken: false });
+    for (const values of [noDrivers, driver(0, "name=a"), [...noDrivers, ...driver(0, "name=a", "image=x", "nme=a")]])
+      expect((await helm.attempt(["template", "x", chart, ...values])).code, values.join(" ")).toBe(1);
+  });
+
+  it("trust further authorities in all containers of the release", async () => {
+    const drivers = "driverContainers[0].name=a,driverContainers[0].image=x";
+    const file = "/etc/millwright/ca/corp.pem";
+    const variables = [
+      { name: "SSL_CERT_FILE", value: file },
+      { name: "NODE_EXTRA_CA_CERTS", value: file },
+    ];
+    for (const [value, volume] of [
+      ["caBundle.configMap=corp", { configMap: { name: "corp" } }],
+      ["caBundle.secret=corp", { secret: { secretName: "corp" } }],
+    ] as const) {
+      const { container, pod } = await render(...sets(value, "caBundle.key=corp.pem", drivers));
+      for (const name of ["millwright", "a"]) {
+        expect(container(name).env).toEqual(expect.arrayContaining(variables));
+        expect(container(name).volumeMounts).toContainEqual({
+          name: "ca",
+          mountPath: "/etc/millwright/ca",
+          readOnly: true,
+        });
+      }
+      expect(pod().volumes).toContainEqual({ name: "ca", ...volume });
+    }
+    const own = await render(...sets("caBundle.secret=corp,env[0].name=SSL_CERT_FILE,env[0].value=mine"));
+    expect(own.container().env).toEqual([
+      { name: "SSL_CERT_FILE", value: "mine" },
+      { name: "NODE_EXTRA_CA_CERTS", value: "/etc/millwright/ca/ca.crt" },
+    ]);
+    const both = await helm.attempt(["template", "x", chart, ...sets("caBundle.secret=x,caBundle.configMap=y")]);
+    expect([both.code, both.stderr]).toEqual([1, expect.stringContaining("caBundle")]);
+  });
+
+  it("add containers, volumes and variables of their own", async () => {
+    const { pod, container } = await render(
+      ...sets(
+        "extraVolumes[0].name=v,extraVolumes[0].emptyDir.medium=Memory,extraVolumeMounts[0].name=v,extraVolumeMounts[0].mountPath=/v",
+        "extraContainers[0].name=proxy,extraContainers[0].image=p,initContainers[0].name=wait,initContainers[0].image=w",
+        "envFrom[0].configMapRef.name=proxies",
+      ),
+    );
+    expect(container().volumeMounts).toContainEqual({ name: "v", mountPath: "/v" });
+    expect(container()).toMatchObject({ envFrom: [{ configMapRef: { name: "proxies" } }] });
+    expect(pod().volumes).toContainEqual({ name: "v", emptyDir: { medium: "Memory" } });
+    expect(pod().containers.map(({ name }) => name)).toEqual(["millwright", "proxy"]);
+    expect(pod().initContainers).toMatchObject([{ name: "wait", image: "w" }]);
   });
 
   it("of an older release give the defaults of this one, and none that must be there is missing silently", async () => {

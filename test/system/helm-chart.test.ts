@@ -211,11 +211,16 @@ describe("the Helm chart on the devcluster", () => {
                 ports: [{ name: "metrics" }, { name: "autoscaler", containerPort: 8086 }],
                 volumeMounts: [
                   { name: "tmp" },
+                  { name: "token" },
                   { name: "autoscaler-tls", mountPath: "/etc/millwright/autoscaler", readOnly: true },
                 ],
               },
             ],
-            volumes: [{ name: "tmp" }, { name: "autoscaler-tls", secret: { secretName: "autoscaler-tls" } }],
+            volumes: [
+              { name: "tmp" },
+              { name: "token" },
+              { name: "autoscaler-tls", secret: { secretName: "autoscaler-tls" } },
+            ],
           },
         },
       },

@@ -66,6 +66,42 @@ annotations:
 {{- dig "securityContext" (dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL"))) .Values.AsMap | toYaml -}}
 {{- end -}}
 
+{{/* Where a driver container listens, in a volume of its own: other drivers do not see what the controllers send to it. */}}
+{{- define "millwright.driverSocket" -}}
+/run/millwright/{{ .name }}/driver.sock
+{{- end -}}
+
+{{/* File of the certificates of `caBundle`; empty if there are none */}}
+{{- define "millwright.caFile" -}}
+{{- with .Values.caBundle -}}
+{{- if or .configMap .secret -}}
+/etc/millwright/ca/{{ .key }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "millwright.caMount" -}}
+{{- with include "millwright.caFile" . -}}
+- name: ca
+  mountPath: {{ dir . }}
+  readOnly: true
+{{- end -}}
+{{- end -}}
+
+{{/* Environment of a container: list $ ENV OWN. Variables of ENV replace those of the chart. */}}
+{{- define "millwright.env" -}}
+{{- $env := default list (index . 1) -}}
+{{- $own := last . -}}
+{{- with $file := include "millwright.caFile" (first .) -}}
+{{- /* For Go and others, and for the clients of clouds in Node. */ -}}
+{{- $own = concat $own (list (dict "name" "SSL_CERT_FILE" "value" $file) (dict "name" "NODE_EXTRA_CA_CERTS" "value" $file)) -}}
+{{- end -}}
+{{- $names := list -}}
+{{- range $env }}{{ $names = append $names .name }}{{ end -}}
+{{- range $own }}{{ if not (has .name $names) }}{{ $env = append $env . }}{{ end }}{{ end -}}
+{{- with $env }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
 {{- define "millwright.serviceAccountName" -}}
 {{- default (ternary (include "millwright.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
 {{- end -}}
