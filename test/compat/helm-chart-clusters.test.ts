@@ -90,7 +90,8 @@ describe.each([
         const set = ["--set", "dashboard.enabled=true,dashboard.address=0.0.0.0"];
         // Helm 4 would apply the older CustomResourceDefinitions, too.
         await helm(["install", "millwright", previous.chart, "--skip-crds", ...inNamespace, ...set]);
-        await helm(["upgrade", "millwright", chart, ...inNamespace, "--reuse-values"]);
+        const upgraded = await helm(["upgrade", "millwright", chart, ...inNamespace, "--reuse-values"]);
+        expect(upgraded).toContain("REVISION: 2");
         await helm(["rollback", "millwright", "1", ...inNamespace]);
         await helm(["upgrade", "millwright", chart, ...inNamespace, ...set]);
         await helm(["uninstall", "millwright", ...inNamespace]);

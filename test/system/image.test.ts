@@ -70,20 +70,22 @@ describe("the image", () => {
     folder = await mkdtemp(join(tmpdir(), "millwright-image-"));
     staged = join(folder, "staged");
     rootFolder = join(folder, "root");
-    await stageImage("mock", staged);
+    await stageImage(["mock", "gcp"], staged);
     await assemble(rootFolder);
   }, 400_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it("is the same again, and lists its packages", async () => {
     const again = join(folder, "again");
-    await stageImage("mock", again);
+    await stageImage(["mock", "gcp"], again);
     expect(await digestOf(join(again, "app"))).toBe(await digestOf(join(staged, "app")));
     const list = await readFile(join(staged, "sbom.cdx.json"), "utf8");
     expect(await readFile(join(again, "sbom.cdx.json"), "utf8")).toBe(list);
     const { components } = JSON.parse(list);
     const names = components.map(({ name }: { readonly name: string }) => name);
-    expect(names).toEqual(expect.arrayContaining(["@millwright/cli", "@millwright/provider-mock", "commander"]));
+    expect(names).toEqual(
+      expect.arrayContaining(["@millwright/cli", "@millwright/provider-mock", "@millwright/provider-gcp", "commander"]),
+    );
     expect(names).not.toContain("@azure/arm-compute");
     expect(list).not.toContain("127.0.0.1");
   }, 400_000);

@@ -15,18 +15,22 @@ const unneeded = /\.(?:d\.ts|d\.mts|d\.cts|map|md|markdown|flow)$/i;
 /** Files that must go wherever the package goes, also as Markdown. */
 const legal = /^(?:licen[cs]e|copying|copyright|notice)/i;
 
+/** Name of an image with these drivers, without what the names of images do not allow. */
+export const imageName = (drivers: readonly string[]): string =>
+  ["millwright", ...drivers.map((driver) => driver.replaceAll(/[^a-z0-9.-]+/g, "-").replace(/^-/, ""))].join("-");
+
 const packageOf = (driver: string): string => (/^[a-z]+$/.test(driver) ? `@millwright/provider-${driver}` : driver);
 
 /**
  * Writes what an image is built from. Versions of third-party packages are those of package-lock.json, and times of files are fixed, so that two runs give the same layers.
  *
- * @param driver short name of a driver of this repository, or a package that is installed here
+ * @param drivers short names of drivers of this repository, or packages that are installed here
  * @throws Error when the folder is not empty, or an installation fails
  */
-export async function stageImage(driver: string, folder: string): Promise<void> {
+export async function stageImage(drivers: readonly string[], folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`);
-  const names = ["@millwright/cli", "@millwright/tracing", packageOf(driver)];
+  const names = ["@millwright/cli", "@millwright/tracing", ...drivers.map(packageOf)];
   const registry = await startLocalRegistry(names);
   const home = await mkdtemp(join(tmpdir(), "millwright-image-"));
   const app = join(folder, "app");
@@ -34,7 +38,7 @@ export async function stageImage(driver: string, folder: string): Promise<void> 
     await mkdir(app);
     await writeFile(
       join(app, "package.json"),
-      `${JSON.stringify({ name: `millwright-${driver}`, version: "0.0.0", private: true, type: "module" })}\n`,
+      `${JSON.stringify({ name: imageName(drivers), version: "0.0.0", private: true, type: "module" })}\n`,
     );
     const env = {
       ...process.env,

@@ -11,8 +11,9 @@ const renamed: Readonly<Record<string, string>> = {
   "package.template.json": "package.json",
 };
 
-/** The name that the files of the template have in place of that of the driver. */
+/** What the files of the template have in place of the names of the driver and of its package. */
 const placeholder = "my-cloud";
+const packagePlaceholder = `${placeholder}-package`;
 
 /**
  * Why a folder cannot take a new package; undefined if it can: it is empty, has a Git repository without files, or does not exist.
@@ -48,15 +49,11 @@ export async function createDriver(name: string, folder: string): Promise<readon
     const target = renamed[path] ?? path;
     const text = await readFile(source, "utf8");
     await mkdir(dirname(join(folder, target)), { recursive: true });
-    await writeFile(join(folder, target), withName(target, text, name), { flag: "wx" });
+    await writeFile(join(folder, target), withName(text, name), { flag: "wx" });
     written.push(target);
   }
   return written;
 }
 
-/** The text of a file with the name of the driver; package.json also has that of the package. */
-function withName(file: string, text: string, name: string): string {
-  const driverName = driverNameOf(name);
-  const named = text.replaceAll(placeholder, driverName);
-  return file === "package.json" ? named.replace(`"name": "${driverName}"`, `"name": "${name}"`) : named;
-}
+const withName = (text: string, name: string): string =>
+  text.replaceAll(packagePlaceholder, name).replaceAll(placeholder, driverNameOf(name));
