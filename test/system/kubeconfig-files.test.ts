@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { type CertificateChain, createCertificateChain } from "../harness/certificate-chain.ts";
 import { createKubectl } from "../harness/foreign-tools.ts";
+import { base64, kubeconfigOf } from "../harness/kubeconfig.ts";
 
 interface Entry {
   readonly name?: unknown;
@@ -53,16 +54,11 @@ describe("a kubeconfig", () => {
   const address = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const clusterWith = (more: object = {}): object => ({
     server: `https://${address()}`,
-    "certificate-authority-data": Buffer.from(chain.root).toString("base64"),
+    "certificate-authority-data": base64(chain.root),
     ...more,
   });
   const content = (change: Content = {}, user: object = { token: "t" }, cluster: object = {}): Content => ({
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "x",
-    clusters: [{ name: "c", cluster: clusterWith(cluster) }],
-    users: [{ name: "u", user }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    ...kubeconfigOf(clusterWith(cluster), user),
     ...change,
   });
   const file = async (text: string | Buffer, name = "config"): Promise<string> => {
@@ -276,8 +272,7 @@ describe("a kubeconfig", () => {
     ],
     [
       "with an authority that is no certificate",
-      () =>
-        file(yaml(content({}, { token: "t" }, { "certificate-authority-data": Buffer.from("x").toString("base64") }))),
+      () => file(yaml(content({}, { token: "t" }, { "certificate-authority-data": base64("x") }))),
     ],
     [
       "with an authority in lines",
@@ -285,11 +280,7 @@ describe("a kubeconfig", () => {
         file(
           yaml(content()).replace(
             /certificate-authority-data: \S+/,
-            `certificate-authority-data: |\n        ${(
-              Buffer.from(chain.root)
-                .toString("base64")
-                .match(/.{1,64}/g) ?? []
-            ).join("\n        ")}`,
+            `certificate-authority-data: |\n        ${(base64(chain.root).match(/.{1,64}/g) ?? []).join("\n        ")}`,
           ),
         ),
     ],
@@ -307,7 +298,7 @@ describe("a kubeconfig", () => {
     ],
     [
       "with a certificate without a key",
-      () => file(yaml(content({}, { "client-certificate-data": Buffer.from(chain.presented).toString("base64") }))),
+      () => file(yaml(content({}, { "client-certificate-data": base64(chain.presented) }))),
     ],
     [
       "with a certificate as data and as a file",

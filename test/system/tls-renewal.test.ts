@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serveAutoscaler } from "@millwright/autoscaler-grpc";
@@ -8,7 +8,9 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { connectAutoscaler } from "../../packages/autoscaler-grpc/src/testing/served-fleet.ts";
 import { type CertificateChain, createCertificateChain } from "../harness/certificate-chain.ts";
 import { eventually } from "../harness/eventually.ts";
+import { kubeconfigOf } from "../harness/kubeconfig.ts";
 import { startMillwright } from "../harness/millwright.ts";
+import { mountSecret } from "../harness/mounted-secret.ts";
 
 let folder = "";
 beforeEach(async () => {
@@ -20,38 +22,26 @@ const hourMs = 3_600_000;
 const daysAgo = (days: number): Date => new Date(systemClock.now().getTime() - days * 24 * hourMs);
 const createExpired = () => createCertificateChain({ notBefore: daysAgo(91), notAfter: daysAgo(1) });
 
-/** A Secret that is mounted: names are symbolic links into a folder, which is replaced as the kubelet does it. */
-interface MountedSecret {
-  readonly files: TlsFiles;
-  /** Replaces all files at once. `own` is presented; `trusted` are the authorities of the other side. */
-  replace(own: Pick<CertificateChain, "presented" | "key">, trusted: string): Promise<void>;
-}
+type Presented = Pick<CertificateChain, "presented" | "key">;
 
-async function mountSecret(name: string): Promise<MountedSecret> {
+/** A mounted Secret of TLS. `own` is presented; `trusted` are the authorities of the other side. */
+async function mountTls(name: string, own: Presented, trusted: string) {
+  const filesOf = ({ presented, key }: Presented, ca: string) => ({
+    "ca.crt": ca,
+    "tls.crt": presented,
+    "tls.key": key,
+  });
   const mount = join(folder, name);
   await mkdir(mount);
-  const names = ["ca.crt", "tls.crt", "tls.key"];
-  for (const each of names) await symlink(join("..data", each), join(mount, each));
-  let version = 0;
-  return {
-    files: { ca: join(mount, "ca.crt"), cert: join(mount, "tls.crt"), key: join(mount, "tls.key") },
-    async replace({ presented, key }, trusted) {
-      const data = `..${++version}`;
-      await mkdir(join(mount, data));
-      await writeFile(join(mount, data, "ca.crt"), trusted);
-      await writeFile(join(mount, data, "tls.crt"), presented);
-      await writeFile(join(mount, data, "tls.key"), key);
-      await symlink(data, join(mount, "..data_tmp"));
-      await rename(join(mount, "..data_tmp"), join(mount, "..data"));
-    },
-  };
+  const { pathOf, replace } = await mountSecret(mount, filesOf(own, trusted));
+  const files: TlsFiles = { ca: pathOf("ca.crt"), cert: pathOf("tls.crt"), key: pathOf("tls.key") };
+  return { files, replace: (other: Presented, ca: string) => replace(filesOf(other, ca)) };
 }
 
 it("both processes use renewed files for new connections, also when the former ones have expired", async () => {
-  const [server, client] = await Promise.all([mountSecret("server"), mountSecret("client")]);
   const [oldServer, oldClient] = await Promise.all([createExpired(), createExpired()]);
-  await server.replace(oldServer, oldClient.root);
-  await client.replace(oldClient, oldServer.root);
+  const server = await mountTls("server", oldServer, oldClient.root);
+  const client = await mountTls("client", oldClient, oldServer.root);
 
   const { ca, cert, key } = server.files;
   const tls = [`--tls-cert=${cert}`, `--tls-key=${key}`, `--tls-client-ca=${ca}`];
@@ -60,17 +50,7 @@ it("both processes use renewed files for new connections, also when the former o
   const [, address = ""] = await serve.waitFor(/"address":"(grpcs:[^"]*)"/);
 
   const kubeconfig = join(folder, "kubeconfig");
-  const cluster = { server: "http://127.0.0.1:9" };
-  const context = { cluster: "c", user: "u" };
-  await writeFile(
-    kubeconfig,
-    JSON.stringify({
-      "current-context": "x",
-      clusters: [{ name: "c", cluster }],
-      users: [{ name: "u", user: {} }],
-      contexts: [{ name: "x", context }],
-    }),
-  );
+  await writeFile(kubeconfig, JSON.stringify(kubeconfigOf({ server: "http://127.0.0.1:9" })));
   const own = Object.entries(client.files).map(([part, file]) => `--provider-tls-${part}=${file}`);
   const run = startMillwright(["run", `--provider=${address}`, ...own, `--control-kubeconfig=${kubeconfig}`]);
   onTestFinished(async () => void (await run.stop("SIGKILL")));
@@ -114,13 +94,11 @@ describe("files that cannot be used", () => {
     ["an empty bundle", (own, _, { ca }) => [own, "", `${ca}: no certificate`]],
   ])("such as %s leave the former ones in use, with one warning that names them", async (_, change) => {
     const [own, other] = await Promise.all([createCertificateChain(), createCertificateChain()]);
-    const secret = await mountSecret("tls");
-    await secret.replace(own, own.root);
+    const secret = await mountTls("tls", own, own.root);
     const { log, lines } = recordLines();
     const server = await serveDriver(driver, "grpcs://127.0.0.1:0", { tls: secret.files, log });
     onTestFinished(() => server.close());
-    const fixed = await mountSecret("client");
-    await fixed.replace(own, own.root);
+    const fixed = await mountTls("client", own, own.root);
     const connect = async () => (await connectDriver(server.address, { tls: fixed.files })).close();
     const [presented, trusted, message] = change(own, other, secret.files);
     await secret.replace(presented, trusted);
@@ -142,8 +120,7 @@ describe("a client of the autoscaler's endpoint", () => {
       createCertificateChain(),
       createCertificateChain(),
     ]);
-    const secret = await mountSecret("tls");
-    await secret.replace(own, client.intermediate);
+    const secret = await mountTls("tls", own, client.intermediate);
     const { log, lines } = recordLines();
     const served = await serveAutoscaler({
       address: "127.0.0.1",

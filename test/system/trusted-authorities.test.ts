@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { machineResource } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { stringify } from "yaml";
 import { type CertificateChain, createCertificateChain } from "../harness/certificate-chain.ts";
+import { base64, kubeconfigOf } from "../harness/kubeconfig.ts";
 import { startMillwright } from "../harness/millwright.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 
@@ -36,19 +36,9 @@ describe("an API server whose certificate an intermediate authority has signed",
 
   const kubeconfigWith = async (bundle: string): Promise<string> => {
     const { port } = server.address() as AddressInfo;
-    const data = Buffer.from(bundle).toString("base64");
-    const cluster = { server: `https://127.0.0.1:${port}`, "certificate-authority-data": data };
-    const context = { cluster: "c", user: "u" };
     const file = join(folder, "kubeconfig");
-    const content = {
-      apiVersion: "v1",
-      kind: "Config",
-      "current-context": "x",
-      clusters: [{ name: "c", cluster }],
-      users: [{ name: "u", user: { token: "t" } }],
-      contexts: [{ name: "x", context }],
-    };
-    await writeFile(file, stringify(content));
+    const cluster = { server: `https://127.0.0.1:${port}`, "certificate-authority-data": base64(bundle) };
+    await writeFile(file, JSON.stringify(kubeconfigOf(cluster, { token: "t" })));
     return file;
   };
   const isTrustedByKubectl = async (file: string): Promise<boolean> => {

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,8 +8,9 @@ import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { createApiClient, isApiError, loadKubeConfig } from "@millwright/kube";
 import { expect, it, onTestFinished } from "vitest";
-import { stringify } from "yaml";
 import { type CertificateChain, createCertificateChain } from "../harness/certificate-chain.ts";
+import { base64, kubeconfigOf } from "../harness/kubeconfig.ts";
+import { mountSecret } from "../harness/mounted-secret.ts";
 
 const DAYS = 366;
 /** A client certificate is valid for so long; its renewal comes a day after that. */
@@ -52,16 +53,6 @@ async function startServer(clients: readonly CertificateChain[], authorities: re
   };
 }
 
-/** Files of a mounted Secret: their links are swapped at once. */
-async function mount(folder: string, version: number, files: Readonly<Record<string, string>>): Promise<void> {
-  const content = join(folder, `..${version}`);
-  await mkdir(content);
-  for (const [name, text] of Object.entries(files)) await writeFile(join(content, name), text);
-  await symlink(`..${version}`, join(folder, "..new"));
-  await rename(join(folder, "..new"), join(folder, "..data"));
-  await rm(join(folder, `..${version - 1}`), { recursive: true, force: true });
-}
-
 it("a client stays connected for a year of renewed tokens, certificates and authorities", async () => {
   const folder = await mkdtemp(join(tmpdir(), "millwright-year-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -70,7 +61,6 @@ it("a client stays connected for a year of renewed tokens, certificates and auth
   const authorities = await Promise.all([createCertificateChain(), createCertificateChain()]);
   const { now, url, replaceAuthority } = await startServer(clients, authorities);
 
-  const base64 = (text: string): string => Buffer.from(text).toString("base64");
   const kubeconfig = (day: number): string => {
     const { presented = "", key = "" } = clients[Math.floor(Math.max(0, day - 1) / CERTIFICATE_DAYS)] ?? {};
     const trusted = authorities.filter((_, index) =>
@@ -82,19 +72,13 @@ it("a client stays connected for a year of renewed tokens, certificates and auth
       "client-certificate-data": base64(presented),
       "client-key-data": base64(key),
     };
-    return stringify({
-      "current-context": "x",
-      clusters: [{ name: "c", cluster }],
-      users: [{ name: "u", user }],
-      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    });
+    return JSON.stringify(kubeconfigOf(cluster, user));
   };
   let written = kubeconfig(0);
-  await mount(folder, 0, { kubeconfig: written, token: "token-0" });
-  for (const name of ["kubeconfig", "token"]) await symlink(join("..data", name), join(folder, name));
+  const secret = await mountSecret(folder, { kubeconfig: written, token: "token-0" });
 
   const config = await loadKubeConfig(
-    { file: join(folder, "kubeconfig") },
+    { file: secret.pathOf("kubeconfig") },
     { clock: { monotonicMs: () => now.hour * 3_600_000 } },
   );
   const api = createApiClient(config);
@@ -105,7 +89,7 @@ it("a client stays connected for a year of renewed tokens, certificates and auth
     const day = Math.floor(now.hour / 24);
     if (now.hour === AUTHORITY_DAY * 24) replaceAuthority();
     if (now.hour % 24 === NIGHT) written = kubeconfig(day);
-    await mount(folder, now.hour, { kubeconfig: written, token: `token-${now.hour}` });
+    await secret.replace({ kubeconfig: written, token: `token-${now.hour}` });
     try {
       await api.request({ method: "GET", path: "/version" });
     } catch (error) {
