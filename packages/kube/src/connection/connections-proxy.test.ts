@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { inspect } from "node:util";
 import { type RecordingProxyOptions, startRecordingProxy } from "@millwright/base/testing";
 import { afterEach, expect, test } from "vitest";
@@ -146,6 +147,20 @@ test("talks TLS to a proxy that is https, whose certificate may be of the cluste
   const stranger = await startProxy({ tls: makeCertificate("another") });
   const client = await clientFor(api, { proxyUrl: stranger.url });
   await expect(client.get(nodeResource, { name: "a" })).rejects.toThrow(`proxy ${stranger.url} is unreachable`);
+});
+
+test("trusts a proxy that is https by the system's store where the kubeconfig has no authority", async () => {
+  const [api, certificate] = [await startApi(), makeCertificate("proxy")];
+  const proxy = await startProxy({ tls: certificate });
+  // It has no authority, and does not check the API server; nor does anything but the store vouch for the proxy.
+  const read = async () =>
+    (await clientFor(api, { proxyUrl: proxy.url, host: "127.0.0.1" })).get(nodeResource, { name: "a" });
+  await expect(read()).rejects.toThrow(`proxy ${proxy.url} is unreachable (DEPTH_ZERO_SELF_SIGNED_CERT)`);
+  const before = getCACertificates();
+  setDefaultCACertificates([...before, certificate.cert]);
+  closers.push(() => setDefaultCACertificates(before));
+  await expect(read()).resolves.toMatchObject({ metadata: { name: "a" } });
+  expect(proxy.tunnels).toHaveLength(1);
 });
 
 test("checks the certificate of the server behind the proxy", async () => {
