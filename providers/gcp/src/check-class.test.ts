@@ -77,6 +77,22 @@ describe("the checks of a class", () => {
     expect(those(await check(await aCloud({ permissions }), spec), "failed")).toEqual([expect.stringMatching(line)]);
   });
 
+  it("pass with networks of a host project, whose permissions are granted there", async () => {
+    const cloud = await aCloud({
+      ...without("compute.networks.use", "compute.subnetworks.use"),
+      projects: ["my-project", "host"],
+    });
+    const networkInterfaces = [
+      { subnetwork: "projects/host/regions/europe-west1/subnetworks/nodes", disableExternalIP: true },
+      { network: "projects/host/global/networks/shoot", disableExternalIP: true },
+    ];
+    expect(those(await check(cloud, { networkInterfaces }), "failed")).toEqual([]);
+    const lost = [{ ...networkInterfaces[0], subnetwork: "projects/host/regions/europe-west1/subnetworks/lost" }];
+    expect(those(await check(cloud, { networkInterfaces: lost }), "failed")).toEqual([
+      'Networks: providerSpec.networkInterfaces[0].subnetwork: there is no subnetwork "lost" in europe-west1 of project "host".',
+    ]);
+  });
+
   it("only warn of a fallback that the zone does not have", async () => {
     const fallbacks = [{ machineType: "t2a-standard-2", zone: "europe-west1-c" }];
     const checks = await check(await aCloud({ permissions }), { fallbacks });

@@ -80,6 +80,11 @@ const anInstance = {
   labels: { a: "b" },
 };
 
+const disk = (change: object) => {
+  const [boot] = anInstance.disks;
+  return { disks: [{ ...boot, initializeParams: { ...boot?.initializeParams, ...change } }] };
+};
+
 const requestId = "0c0ffee0-0000-4000-8000-000000000001";
 
 describe("the Compute Engine emulator", () => {
@@ -186,6 +191,19 @@ describe("the Compute Engine emulator", () => {
     ["a type of another zone", { machineType: "zones/us-central1-a/machineTypes/n2-standard-2" }, /malformed/],
     ["no disk", { disks: [] }, /Boot disk must be the first/],
     ["a bad label", { labels: { A: "b" } }, /Label key/],
+    ["a bad label of a disk", disk({ labels: { a: "B" } }), /Label value/],
+    ["a local SSD that is persistent", disk({ diskType: "zones/europe-west1-b/diskTypes/local-ssd" }), /local-ssd/],
+    ["two boot disks", { disks: [...anInstance.disks, ...anInstance.disks] }, /Boot disk must be the first/],
+    [
+      "a subnetwork of another region",
+      { networkInterfaces: [{ subnetwork: "projects/my-project/regions/us-central1/subnetworks/nodes" }] },
+      /must be in the region/,
+    ],
+    [
+      "a spot VM that is migrated",
+      { scheduling: { provisioningModel: "SPOT", onHostMaintenance: "MIGRATE" } },
+      /TERMINATE/,
+    ],
     ["a bad tag", { tags: { items: ["A"] } }, /resource\.tags/],
     ["a key twice", { metadata: { items: [{ key: "a" }, { key: "a" }] } }, /duplicate keys/],
     ["an unknown field", { resourcePolicies: ["x"] }, /resourcePolicies/],

@@ -8,7 +8,8 @@ import { replayed, startOperation } from "./start-operation.ts";
 import type { GceWorld } from "./world.ts";
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
-const pathOfImage = (image: string): string => image.replace(/^https:\/\/[^/]+\/compute\/v1\//, "");
+/** A reference without the address of the API. */
+const withoutAddress = (reference: string): string => reference.replace(/^https:\/\/[^/]+\/compute\/v1\//, "");
 const regionOf = (zone: string): string => zone.slice(0, zone.lastIndexOf("-"));
 
 /** `instances.insert`: creates an instance with its disks, or an operation that fails and leaves no resources. */
@@ -41,7 +42,8 @@ export const insertInstance: GceAction = (call) => {
   });
 };
 
-function checkReferences({ world, project, zone }: GceCall, resource: InstanceResource): void {
+function checkReferences(call: GceCall, resource: InstanceResource): void {
+  const { world, zone } = call;
   const typeName = lastPart(resource.machineType);
   const type = world.machineTypes.get(typeName);
   const field = "resource.machineType";
@@ -55,10 +57,15 @@ function checkReferences({ world, project, zone }: GceCall, resource: InstanceRe
       `Machine type with name '${typeName}' does not exist in zone '${zone}'.`,
     );
   }
-  for (const [index, { initializeParams }] of resource.disks.entries()) {
+  for (const [index, disk] of resource.disks.entries()) {
+    const { initializeParams } = disk;
     const image = initializeParams?.sourceImage ?? "";
-    if (image !== "" && !world.images.has(pathOfImage(image))) throw notFound(image);
+    if (image !== "" && !world.images.has(withoutAddress(image))) throw notFound(image);
     const diskType = initializeParams?.diskType ?? "";
+    if ((lastPart(diskType) === "local-ssd") !== (disk.type === "SCRATCH")) {
+      const why = "Disk type local-ssd is for disks of type SCRATCH, and for those alone.";
+      throw invalidValue(`resource.disks[${index}].initializeParams.diskType`, diskType, why);
+    }
     if (diskType !== "" && !new RegExp(`zones/${zone}/diskTypes/[a-z0-9-]+$`).test(diskType)) {
       throw invalidValue(`resource.disks[${index}].initializeParams.diskType`, diskType, "The URL is malformed.");
     }
@@ -66,23 +73,32 @@ function checkReferences({ world, project, zone }: GceCall, resource: InstanceRe
   if (resource.networkInterfaces.length === 0) {
     throw new GceRefusal("required", "At least one network interface is required.");
   }
-  for (const [index, { network, subnetwork }] of resource.networkInterfaces.entries()) {
-    if (
-      network !== undefined &&
-      !(network.startsWith(`projects/${project}/global/networks/`) && world.networks.has(lastPart(network)))
-    ) {
-      throw notFound(network);
-    }
-    if (subnetwork === undefined) continue;
-    const match = /^regions\/([^/]+)\/subnetworks\/([^/]+)$/.exec(subnetwork);
-    if (match === null || match[1] !== regionOf(zone)) {
-      throw invalidValue(
-        `resource.networkInterfaces[${index}].subnetwork`,
-        subnetwork,
-        "Subnetwork must be in the region of the instance.",
-      );
-    }
-    if (!world.subnetworks.has(`${match[1]}/${match[2]}`)) throw notFound(`projects/${project}/${subnetwork}`);
+  for (const [index, card] of resource.networkInterfaces.entries()) checkNetwork(call, card, index);
+}
+
+/** Network and subnetwork are of this project, or of another one with Shared VPC. */
+function checkNetwork(
+  { world, project, zone }: GceCall,
+  { network, subnetwork }: InstanceResource["networkInterfaces"][number],
+  index: number,
+): void {
+  if (network !== undefined) {
+    const [, host = project, name = ""] =
+      /^(?:projects\/([^/]+)\/)?global\/networks\/([^/]+)$/.exec(withoutAddress(network)) ?? [];
+    if (!world.projects.has(host) || !world.networks.has(name)) throw notFound(network);
+  }
+  if (subnetwork === undefined) return;
+  const [, host = project, region, name] =
+    /^(?:projects\/([^/]+)\/)?regions\/([^/]+)\/subnetworks\/([^/]+)$/.exec(withoutAddress(subnetwork)) ?? [];
+  if (region !== regionOf(zone)) {
+    throw invalidValue(
+      `resource.networkInterfaces[${index}].subnetwork`,
+      subnetwork,
+      "Subnetwork must be in the region of the instance.",
+    );
+  }
+  if (!world.projects.has(host) || !world.subnetworks.has(`${region}/${name}`)) {
+    throw notFound(`projects/${host}/regions/${region}/subnetworks/${name}`);
   }
 }
 
@@ -175,7 +191,7 @@ function makeInstance({ world, project, zone }: GceCall, resource: InstanceResou
       zone,
       type: lastPart(initializeParams?.diskType ?? "pd-standard"),
       sizeGb: initializeParams?.diskSizeGb ?? 10,
-      sourceImage: pathOfImage(initializeParams?.sourceImage ?? ""),
+      sourceImage: withoutAddress(initializeParams?.sourceImage ?? ""),
       labels: initializeParams?.labels ?? {},
       boot,
       autoDelete,

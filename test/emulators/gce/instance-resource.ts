@@ -80,8 +80,9 @@ const instanceSchema = z.strictObject({
 export type InstanceResource = z.output<typeof instanceSchema>;
 
 const namePattern = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const labelKeyPattern = /^[a-z][-_a-z0-9]{0,62}$/;
-const labelValuePattern = /^[-_a-z0-9]{0,63}$/;
+/** Letters may be of any script, but none is a capital (Compute Engine documentation, "Organize resources using labels"). */
+const labelKeyPattern = /^[\p{Ll}\p{Lo}][-_\p{Ll}\p{Lo}\p{N}]{0,62}$/u;
+const labelValuePattern = /^[-_\p{Ll}\p{Lo}\p{N}]{0,63}$/u;
 const longestMetadataValue = 262_144;
 const longestMetadata = 524_288;
 
@@ -113,14 +114,21 @@ export function readInstance(body: string): InstanceResource {
   return resource;
 }
 
-function checkNames({ name, labels, tags }: InstanceResource): void {
+function checkLabels(field: string, given: Readonly<Record<string, string>>): void {
+  if (Object.keys(given).length > 64) throw invalidValue(field, "", "Must be at most 64");
+  for (const [key, value] of Object.entries(given)) {
+    if (!labelKeyPattern.test(key)) throw invalidValue(field, key, "Label key is not valid.");
+    if (!labelValuePattern.test(value)) throw invalidValue(field, value, "Label value is not valid.");
+  }
+}
+
+function checkNames({ name, labels, disks, tags }: InstanceResource): void {
   if (!namePattern.test(name)) {
     throw invalidValue("resource.name", name, `Must be a match of regex '${namePattern.source}'`);
   }
-  if (Object.keys(labels).length > 64) throw invalidValue("resource.labels", "", "Must be at most 64");
-  for (const [key, value] of Object.entries(labels)) {
-    if (!labelKeyPattern.test(key)) throw invalidValue("resource.labels", key, "Label key is not valid.");
-    if (!labelValuePattern.test(value)) throw invalidValue("resource.labels", value, "Label value is not valid.");
+  checkLabels("resource.labels", labels);
+  for (const [index, { initializeParams }] of disks.entries()) {
+    checkLabels(`resource.disks[${index}].initializeParams.labels`, initializeParams?.labels ?? {});
   }
   if (tags.items.length > 64) throw invalidValue("resource.tags", "", "Must be at most 64");
   for (const tag of tags.items) {

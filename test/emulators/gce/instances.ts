@@ -72,7 +72,13 @@ function instanceJson(
       name: `nic${index}`,
       networkIP: networkIp,
       network: absolute(card.network ?? `projects/${project}/global/networks/default`),
-      ...(card.subnetwork === undefined ? {} : { subnetwork: absolute(`projects/${project}/${card.subnetwork}`) }),
+      ...(card.subnetwork === undefined
+        ? {}
+        : {
+            subnetwork: absolute(
+              card.subnetwork.startsWith("regions/") ? `projects/${project}/${card.subnetwork}` : card.subnetwork,
+            ),
+          }),
       stackType: card.stackType ?? "IPV4_ONLY",
       aliasIpRanges: card.aliasIpRanges,
       accessConfigs: card.accessConfigs.map(() => ({

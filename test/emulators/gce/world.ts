@@ -26,8 +26,9 @@ export interface GceWorldOptions extends Partial<LifeTimes> {
   readonly projects?: readonly string[];
   readonly zones?: readonly string[];
   readonly images?: readonly string[];
+  /** Each project has them. */
   readonly networks?: readonly string[];
-  /** As `region/name`. */
+  /** As `region/name`; each project has them. */
   readonly subnetworks?: readonly string[];
   readonly machineTypes?: Readonly<Record<string, MachineType>>;
   /** Public keys of service accounts, PEM, by email. Absent: any well-formed assertion is accepted. */

@@ -1,3 +1,4 @@
+import { readNetwork, readSubnetwork } from "../spec/network-paths.ts";
 import type { GcpSpec } from "../spec/spec.ts";
 import type { MethodCall } from "../vm/method-call.ts";
 import { type Finding, findingOf } from "./finding.ts";
@@ -11,13 +12,18 @@ export async function checkNetworks(
   const problems: string[] = [];
   for (const [index, { network, subnetwork }] of networkInterfaces.entries()) {
     const at = `networkInterfaces[${index}]`;
-    if (subnetwork !== "") {
-      const path = `${project}/regions/${region}/subnetworks/${subnetwork}`;
+    const nodes = subnetwork === "" ? undefined : readSubnetwork(subnetwork, project, region);
+    const whole = subnetwork === "" ? readNetwork(network, project) : undefined;
+    if (nodes !== undefined) {
+      const path = `${nodes.project}/regions/${nodes.region}/subnetworks/${nodes.name}`;
       const found = await api.getResource("subnetwork_get", path, context.signal);
-      if (found === undefined) problems.push(`${at}.subnetwork: there is no subnetwork "${subnetwork}" in ${region}`);
-    } else if (network !== "") {
-      const found = await api.getResource("network_get", `${project}/global/networks/${network}`, context.signal);
-      if (found === undefined) problems.push(`${at}.network: there is no network "${network}" in project "${project}"`);
+      const place = nodes.project === project ? nodes.region : `${nodes.region} of project "${nodes.project}"`;
+      if (found === undefined) problems.push(`${at}.subnetwork: there is no subnetwork "${nodes.name}" in ${place}`);
+    } else if (whole !== undefined) {
+      const path = `${whole.project}/global/networks/${whole.name}`;
+      const found = await api.getResource("network_get", path, context.signal);
+      if (found === undefined)
+        problems.push(`${at}.network: there is no network "${whole.name}" in project "${whole.project}"`);
     }
   }
   return findingOf(problems, "All networks of the interfaces exist.");

@@ -1,4 +1,5 @@
 import { isScratch } from "../spec/disks.ts";
+import { readNetwork, readSubnetwork } from "../spec/network-paths.ts";
 import type { GcpSpec } from "../spec/spec.ts";
 import type { MethodCall } from "../vm/method-call.ts";
 import { projectOfImage } from "./images.ts";
@@ -21,9 +22,12 @@ const always = [
   "compute.zoneOperations.list",
 ] as const;
 
-/** Permissions in the project that a class needs: those of all, and those for what it names. */
+/**
+ * Permissions in the project that a class needs: those of all, and those for what it names. Those for networks of another project are granted there, often for single subnetworks
+ * (https://cloud.google.com/vpc/docs/provisioning-shared-vpc): the project does not show them.
+ */
 export function permissionsFor(
-  { disks, networkInterfaces, serviceAccounts }: GcpSpec,
+  { disks, networkInterfaces, region, serviceAccounts }: GcpSpec,
   project: string,
 ): readonly string[] {
   const needed = new Set<string>(always);
@@ -32,7 +36,9 @@ export function permissionsFor(
     need(!isScratch(disk) && projectOfImage(disk.image, project) === project, "compute.images.useReadOnly");
     need((disk.storagePool ?? "") !== "", "compute.storagePools.use");
   }
-  for (const { subnetwork, disableExternalIP } of networkInterfaces) {
+  for (const { network, subnetwork, disableExternalIP } of networkInterfaces) {
+    const used = subnetwork === "" ? readNetwork(network, project) : readSubnetwork(subnetwork, project, region);
+    if (used?.project !== project) continue;
     const collection = subnetwork === "" ? "networks" : "subnetworks";
     need(true, `compute.${collection}.use`);
     need(!disableExternalIP, `compute.${collection}.useExternalIp`);

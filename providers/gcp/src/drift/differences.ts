@@ -2,6 +2,7 @@ import type { VmDifference } from "@millwright/core";
 import { type Compare, differencesFound } from "@millwright/core/driver-kit";
 import type { DiskResource, InstanceResource } from "../api/requests.ts";
 import { candidatesOf } from "../launch/launch.ts";
+import { isPathOf } from "../spec/network-paths.ts";
 import type { GcpSpec } from "../spec/spec.ts";
 import { ownerLabelKeys } from "../vm/owner-tags.ts";
 import { nameIn } from "../vm/vm.ts";
@@ -69,12 +70,18 @@ function compareInterfaces({ networkInterfaces }: GcpSpec, instance: InstanceRes
       compare(at, card.subnetwork === "" ? card.network : card.subnetwork, "");
       continue;
     }
-    if (card.network !== "") compare(`${at}.network`, card.network, nameIn(found.network));
-    if (card.subnetwork !== "") compare(`${at}.subnetwork`, card.subnetwork, nameIn(found.subnetwork));
+    if (card.network !== "") compare(`${at}.network`, card.network, referenceIn(card.network, found.network));
+    if (card.subnetwork !== "") {
+      compare(`${at}.subnetwork`, card.subnetwork, referenceIn(card.subnetwork, found.subnetwork));
+    }
     compare(`${at}.disableExternalIP`, card.disableExternalIP, (found.accessConfigs ?? []).length === 0);
     if (card.stackType === "IPV4_IPV6") compare(`${at}.stackType`, card.stackType, found.stackType);
   }
 }
+
+/** A reference of a VM in the form of the class: a name, or a path. */
+const referenceIn = (wanted: string, found: string | null | undefined): string =>
+  isPathOf(wanted, found ?? "") ? wanted : wanted.includes("/") ? (found ?? "") : nameIn(found);
 
 function compareScheduling(
   { scheduling: wanted }: GcpSpec,

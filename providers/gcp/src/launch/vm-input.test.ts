@@ -240,6 +240,23 @@ describe("the instance that is asked for", () => {
     }
   });
 
+  it("is in the network of a host project, and shows no drift for it", async () => {
+    const { driver, gce } = await aCloud({ projects: ["my-project", "host"] });
+    const subnetwork = "projects/host/regions/europe-west1/subnetworks/nodes";
+    const networks = [
+      "projects/host/global/networks/shoot",
+      "https://www.googleapis.com/compute/v1/projects/host/global/networks/shoot",
+    ];
+    const networkInterfaces = networks.map((network) => ({ network, subnetwork, disableExternalIP: true }));
+    const request = aRequest(aMachine("m"), { networkInterfaces });
+    await driver.createMachine(request, aContext());
+    const sent = { network: "projects/host/global/networks/shoot", subnetwork };
+    expect(sentBody(gce, "instances.insert")).toMatchObject({ networkInterfaces: [sent, sent] });
+    expect(await driver.findDrift?.(request, aContext())).toMatchObject({ differences: [] });
+    const other = { ...request, machineClass: aRequest(aMachine("m"), {}).machineClass };
+    expect(JSON.stringify(await driver.findDrift?.(other, aContext()))).not.toContain("subnetwork");
+  });
+
   it("does not send that a spot VM is not preemptible, and shows no drift for it", async () => {
     const { gce, driver } = await aCloud();
     const request = aRequest(aMachine("m"), { scheduling: spotScheduling });

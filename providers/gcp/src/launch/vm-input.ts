@@ -2,6 +2,7 @@ import { MachineError, userDataKey } from "@millwright/core";
 import type { InstanceResource } from "../api/requests.ts";
 import { type Disk, isScratch } from "../spec/disks.ts";
 import type { NetworkInterface } from "../spec/network-interfaces.ts";
+import { networkPathOf, subnetworkPathOf } from "../spec/network-paths.ts";
 import type { GcpSpec } from "../spec/spec.ts";
 import { allLabels, keptDiskLabel, ownerLabelsOf } from "../vm/owner-tags.ts";
 import type { Launch, LaunchCandidate } from "./launch.ts";
@@ -110,8 +111,8 @@ function networkInterfaceOf(card: NetworkInterface, region: string, project: str
   const hasOptions = card.stackType === "IPV4_IPV6" || card.useAliasIPs;
   return {
     ...(card.disableExternalIP ? {} : { accessConfigs: [{}] }),
-    ...(card.network === "" ? {} : { network: `projects/${project}/global/networks/${card.network}` }),
-    ...(card.subnetwork === "" ? {} : { subnetwork: `regions/${region}/subnetworks/${card.subnetwork}` }),
+    ...(card.network === "" ? {} : { network: networkPathOf(card.network, project) }),
+    ...(card.subnetwork === "" ? {} : { subnetwork: subnetworkPathOf(card.subnetwork, project, region) }),
     ...(hasOptions
       ? {
           ...(card.stackType === "" ? {} : { stackType: card.stackType }),

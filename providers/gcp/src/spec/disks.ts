@@ -46,10 +46,21 @@ export type Disk = Readonly<z.output<typeof diskSchema>>;
 /** Whether a disk is a local SSD. */
 export const isScratch = ({ type }: Disk): boolean => type === "SCRATCH";
 
-/** Rules over the entries of `disks` (machine-controller-manager-provider-gcp, `pkg/gcp/validation/validation.go`). */
+/**
+ * Rules over the entries of `disks` (machine-controller-manager-provider-gcp, `pkg/gcp/validation/validation.go`), and those of Compute Engine: the first disk is the boot disk and no other one, it is
+ * persistent, and local SSDs are of type `SCRATCH` (API reference, `Instance.disks`).
+ */
 export function checkDisks(disks: readonly Disk[], addIssue: AddIssue): void {
   for (const [index, disk] of disks.entries()) {
     const at = ["disks", index];
+    if (index === 0) {
+      if (isScratch(disk)) addIssue([...at, "type"], "must not be SCRATCH: VMs boot from the first disk");
+      else if (!disk.boot) addIssue([...at, "boot"], "must be true: VMs boot from the first disk");
+    } else if (disk.boot && !isScratch(disk)) {
+      // The field is not sent for local SSDs.
+      addIssue([...at, "boot"], "must be false: VMs boot from the first disk alone");
+    }
+    if (disk.type === "local-ssd") addIssue([...at, "type"], 'must be "SCRATCH" for a local SSD');
     if (disk.boot && disk.image === "") addIssue([...at, "image"], "is required for the boot disk");
     if (isScratch(disk) && disk.interface !== "NVME" && disk.interface !== "SCSI") {
       addIssue([...at, "interface"], 'must be "NVME" or "SCSI" for a disk of type SCRATCH');

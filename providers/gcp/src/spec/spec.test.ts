@@ -2,13 +2,14 @@ import { specProblems } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { createGcpDriver } from "../driver.ts";
 import { plainSpec } from "../testing/gcp-cloud.ts";
-import { gcpSpecSchema } from "./spec.ts";
+import { gcpSpecSchema, gcpVmSpecSchema } from "./spec.ts";
 
 const [boot] = plainSpec.disks;
 const [card] = plainSpec.networkInterfaces;
 const disk = (more: object) => ({ disks: [{ ...boot, ...more }] });
 const nic = (more: object) => ({ networkInterfaces: [{ ...card, ...more }] });
 const scheduling = (more: object) => ({ scheduling: { ...plainSpec.scheduling, ...more } });
+const reclaimed = { onHostMaintenance: "TERMINATE", automaticRestart: false };
 const without = (key: string) => Object.fromEntries(Object.entries(plainSpec).filter(([name]) => name !== key));
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`l${at}`, "1"]));
 
@@ -53,7 +54,7 @@ describe("providerSpec", () => {
   it("takes null in a map or list of texts for an empty one, as Go does", () => {
     const [first] = plainSpec.disks;
     const spec = { ...plainSpec, labels: { a: null }, tags: [null, "t"], disks: [{ ...first, labels: { b: null } }] };
-    expect(gcpSpecSchema.parse(spec)).toMatchObject({
+    expect(gcpVmSpecSchema.parse(spec)).toMatchObject({
       labels: { a: "" },
       tags: ["", "t"],
       disks: [{ labels: { b: "" } }],
@@ -131,10 +132,88 @@ describe("providerSpec", () => {
       { gpu: { acceleratorType: "t4", count: 0 }, ...scheduling({ onHostMaintenance: "TERMINATE" }) },
       /gpu\.count: must be at least 1/,
     ],
+    [
+      "a spot VM that is migrated",
+      scheduling({ ...reclaimed, provisioningModel: "SPOT", onHostMaintenance: "MIGRATE" }),
+      /scheduling\.onHostMaintenance: must be "TERMINATE" for preemptible and spot VMs/,
+    ],
+    [
+      "a preemptible VM that is migrated",
+      scheduling({ ...reclaimed, preemptible: true, onHostMaintenance: "MIGRATE" }),
+      /scheduling\.onHostMaintenance: must be "TERMINATE" for/,
+    ],
+    [
+      "a spot VM that is restarted",
+      scheduling({ ...reclaimed, provisioningModel: "SPOT", automaticRestart: true }),
+      /scheduling\.automaticRestart: must be false for preemptible and spot VMs/,
+    ],
+    [
+      "a preemptible VM that is restarted",
+      scheduling({ ...reclaimed, preemptible: true, automaticRestart: true }),
+      /scheduling\.automaticRestart: must be false for/,
+    ],
+    ["no boot disk", disk({ boot: false }), /disks\[0\]\.boot: must be true: VMs boot from the first disk/],
+    [
+      "a boot disk that is not the first",
+      { disks: [boot, boot] },
+      /disks\[1\]\.boot: must be false: VMs boot from the first disk alone/,
+    ],
+    [
+      "a local SSD as the boot disk",
+      disk({ type: "SCRATCH", interface: "NVME" }),
+      /disks\[0\]\.type: must not be SCRATCH/,
+    ],
+    [
+      "a local SSD that is persistent",
+      { disks: [boot, { type: "local-ssd" }] },
+      /disks\[1\]\.type: must be "SCRATCH" for a local SSD/,
+    ],
+    [
+      "a zone of another region",
+      { zone: "us-central1-a" },
+      /networkInterfaces\[0\]\.subnetwork: must be in the region of zone us-central1-a, not in europe-west1/,
+    ],
+    [
+      "a subnetwork of another region",
+      nic({ subnetwork: "projects/host/regions/us-central1/subnetworks/nodes" }),
+      /subnetwork: must be in the region of zone europe-west1-b, not in us-central1/,
+    ],
+    [
+      "a subnetwork that is half a path",
+      nic({ subnetwork: "host/nodes" }),
+      /subnetwork: must be a name, or a path such as/,
+    ],
+    ["a network that is half a path", nic({ network: "host/shared" }), /network: must be a name, or a path such as/],
+    [
+      "a label with a capital",
+      { labels: { Team: "red" } },
+      /^providerSpec\.labels\.Team: must have a key of at most 63 lower-case letters/,
+    ],
+    ["a label that begins with a digit", { labels: { "1a": "red" } }, /^providerSpec\.labels\[1a\]: must have a key/],
+    [
+      "a label with a dot",
+      { labels: { team: "a.b" } },
+      /^providerSpec\.labels\.team: must be at most 63 lower-case letters/,
+    ],
+    ["a label with a capital value", { labels: { team: "Red" } }, /^providerSpec\.labels\.team: must be/],
+    ["a label of 64 letters", { labels: { a: "b".repeat(64) } }, /^providerSpec\.labels\.a: must be at most 63/],
+    ["a label of a disk with a capital", disk({ labels: { a: "B" } }), /disks\[0\]\.labels\.a: must be/],
+    [
+      "a network tag with a capital",
+      { tags: [...plainSpec.tags, "Pool"] },
+      /^providerSpec\.tags\[2\]: must be 1 to 63 lower-case letters/,
+    ],
+    ["a network tag with a hyphen at its end", { tags: [...plainSpec.tags, "a-"] }, /^providerSpec\.tags\[2\]: /],
+    ["a network tag of 64 letters", { tags: [...plainSpec.tags, "a".repeat(64)] }, /^providerSpec\.tags\[2\]: /],
+    [
+      "more network tags than there can be",
+      { tags: Array.from({ length: 65 }, (_, at) => `t${at}`) },
+      /^providerSpec\.tags: must be at most 64/,
+    ],
     ["an unknown provisioning", scheduling({ provisioningModel: "CHEAP" }), /scheduling\.provisioningModel: /],
     [
       "a standard VM that is preemptible",
-      scheduling({ preemptible: true, provisioningModel: "STANDARD" }),
+      scheduling({ ...reclaimed, preemptible: true, provisioningModel: "STANDARD" }),
       /scheduling\.provisioningModel: must be "SPOT"/,
     ],
     [
@@ -186,8 +265,32 @@ describe("providerSpec", () => {
       },
     ],
     ["a startup script beside user data of cloud-init", { metadata: [{ key: "startup-script", value: "x" }] }],
-    ["a preemptible VM", scheduling({ preemptible: true })],
-    ["a spot VM", scheduling({ provisioningModel: "SPOT", instanceTerminationAction: "DELETE" })],
+    ["a preemptible VM", scheduling({ ...reclaimed, preemptible: true })],
+    ["a spot VM", scheduling({ ...reclaimed, provisioningModel: "SPOT", instanceTerminationAction: "DELETE" })],
+    ["labels of another script", { labels: { größe: "groß", 名前: "", a_1: "-x_" }, ...disk({ labels: { λ: "1" } }) }],
+    [
+      "labels of a local SSD, which has none",
+      { disks: [boot, { type: "SCRATCH", interface: "NVME", labels: { A: "B" } }] },
+    ],
+    [
+      "a region of another zone where no subnetwork is of it",
+      { region: "us-central1", networkInterfaces: [{ network: "shoot" }] },
+    ],
+    ["a network of a host project", { networkInterfaces: [{ network: "projects/host/global/networks/shared" }] }],
+    [
+      "the address of a network",
+      {
+        networkInterfaces: [{ network: "https://www.googleapis.com/compute/v1/projects/host/global/networks/shared" }],
+      },
+    ],
+    ["a subnetwork of a host project", nic({ subnetwork: "projects/host/regions/europe-west1/subnetworks/nodes" })],
+    ["a subnetwork of the project as a path", nic({ subnetwork: "regions/europe-west1/subnetworks/nodes" })],
+    [
+      "the address of a subnetwork",
+      nic({
+        subnetwork: "https://compute.googleapis.com/compute/v1/projects/host/regions/europe-west1/subnetworks/nodes",
+      }),
+    ],
     ["a disk of any type", disk({ type: "hyperdisk-of-tomorrow" })],
     ["as many labels as there can be", { labels: many(64), ...disk({ labels: many(64) }) }],
     ["several cluster tags", { tags: [...plainSpec.tags, "kubernetes-io-cluster-b"] }],

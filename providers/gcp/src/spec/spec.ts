@@ -1,8 +1,9 @@
 import { goObject } from "@millwright/core";
 import { type AddIssue, checkFallbacks, issueCollector, withFallbackValues } from "@millwright/core/driver-kit";
 import * as z from "zod";
-import { checkDisks, diskOfVmSchema, diskSchema } from "./disks.ts";
+import { checkDisks, diskOfVmSchema, diskSchema, isScratch } from "./disks.ts";
 import { goText, goTexts } from "./go-text.ts";
+import { isLabelKey, isLabelValue, isNetworkTag, isZoneOf, placePattern } from "./names.ts";
 import { checkNetworkInterfaces, networkInterfaceSchema } from "./network-interfaces.ts";
 
 /** Compute Engine's limit for the labels of one thing. */
@@ -10,9 +11,6 @@ export const mostLabels = 64;
 
 const text = (description: string) => z.string().max(2_048).describe(description);
 const required = (description: string) => text(description).min(1, "must not be empty");
-
-/** Regions and zones become parts of addresses. */
-const place = /^[a-z]+(-[a-z0-9]+)+$/;
 
 const gpuSchema = goObject({
   acceleratorType: required("Type of the accelerators, such as `nvidia-tesla-t4`."),
@@ -62,14 +60,17 @@ const advancedSchema = goObject({
 const fallbackSchema = goObject({
   machineType: required("Machine type to try; that of the class by default.").optional(),
   zone: required("Zone to try, in the region of the class; that of the class by default.")
-    .regex(place, "must be a zone such as europe-west1-c")
+    .regex(placePattern, "must be a zone such as europe-west1-c")
     .optional(),
 });
 
 const specShape = {
   apiVersion: text("Ignored.").optional(),
-  region: required("Region of the subnetworks.").regex(place, "must be a region such as europe-west1"),
-  zone: required("Zone of the VM; part of its provider id.").regex(place, "must be a zone such as europe-west1-b"),
+  region: required("Region of the subnetworks.").regex(placePattern, "must be a region such as europe-west1"),
+  zone: required("Zone of the VM; part of its provider id.").regex(
+    placePattern,
+    "must be a zone such as europe-west1-b",
+  ),
   machineType: required("Machine type, by its name."),
   advancedMachineFeatures: advancedSchema.optional(),
   canIpForward: z
@@ -116,12 +117,13 @@ export const gcpSpecSchema = specSchema.superRefine((spec, check) => {
   const addIssue = issueCollector(check);
   checkFallbacks(spec.fallbacks, ["machineType", "zone"], addIssue);
   checkDisks(spec.disks, addIssue);
-  checkNetworkInterfaces(spec.networkInterfaces, addIssue);
+  checkNetworkInterfaces(spec, addIssue);
   checkScheduling(spec, addIssue);
-  checkLabels(spec, addIssue);
+  checkAllLabels(spec, addIssue);
+  checkTags(spec, addIssue);
   checkMetadata(spec, addIssue);
   for (const [index, { zone }] of spec.fallbacks.entries()) {
-    if (zone !== undefined && !zone.startsWith(`${spec.region}-`)) {
+    if (zone !== undefined && !isZoneOf(zone, spec.region)) {
       addIssue(["fallbacks", index, "zone"], `must be a zone of region ${spec.region}`);
     }
   }
@@ -145,10 +147,18 @@ export const gcpVmSpecSchema = goObject(
 export const isSpot = ({ scheduling }: Pick<GcpSpec, "scheduling">): boolean =>
   scheduling.preemptible || scheduling.provisioningModel === "SPOT";
 
+/**
+ * Rules over `scheduling`. Compute Engine can neither migrate nor restart VMs that it may take back (API reference, `Scheduling.onHostMaintenance` and `Scheduling.automaticRestart`).
+ */
 function checkScheduling({ scheduling, gpu }: GcpSpec, addIssue: AddIssue): void {
   const at = (field: string): readonly string[] => ["scheduling", field];
   if (gpu !== undefined && scheduling.onHostMaintenance !== "TERMINATE") {
     addIssue(at("onHostMaintenance"), 'must be "TERMINATE" with a gpu');
+  }
+  if (isSpot({ scheduling })) {
+    const which = "for preemptible and spot VMs";
+    if (scheduling.onHostMaintenance !== "TERMINATE") addIssue(at("onHostMaintenance"), `must be "TERMINATE" ${which}`);
+    if (scheduling.automaticRestart) addIssue(at("automaticRestart"), `must be false ${which}`);
   }
   if (scheduling.preemptible && scheduling.provisioningModel === "STANDARD") {
     addIssue(at("provisioningModel"), 'must be "SPOT" with preemptible, or be left out');
@@ -158,11 +168,38 @@ function checkScheduling({ scheduling, gpu }: GcpSpec, addIssue: AddIssue): void
   }
 }
 
-function checkLabels({ labels, disks }: GcpSpec, addIssue: AddIssue): void {
-  const tooMany = `must be at most ${mostLabels}: Compute Engine takes no more`;
-  if (Object.keys(labels).length > mostLabels) addIssue(["labels"], tooMany);
+type Path = readonly (string | number)[];
+
+/** Labels of the VM and of its disks, but for those of local SSDs, which have none. */
+function checkAllLabels({ labels, disks }: GcpSpec, addIssue: AddIssue): void {
+  checkLabels(labels, ["labels"], addIssue);
   for (const [index, disk] of disks.entries()) {
-    if (Object.keys(disk.labels).length > mostLabels) addIssue(["disks", index, "labels"], tooMany);
+    if (!isScratch(disk)) checkLabels(disk.labels, ["disks", index, "labels"], addIssue);
+  }
+}
+
+function checkLabels(labels: GcpSpec["labels"], at: Path, addIssue: AddIssue): void {
+  if (Object.keys(labels).length > mostLabels) {
+    addIssue(at, `must be at most ${mostLabels}: Compute Engine takes no more`);
+  }
+  const characters = 'at most 63 lower-case letters, digits, "-" and "_"';
+  for (const [key, value] of Object.entries(labels)) {
+    if (!isLabelKey(key)) addIssue([...at, key], `must have a key of ${characters} that begins with a letter`);
+    else if (!isLabelValue(value)) addIssue([...at, key], `must be ${characters}`);
+  }
+}
+
+/** Compute Engine's limit for the network tags of one VM (its documentation, "Quotas and limits" of VPC: network tags per VM). */
+const mostTags = 64;
+
+function checkTags({ tags }: GcpSpec, addIssue: AddIssue): void {
+  if (tags.length > mostTags) addIssue(["tags"], `must be at most ${mostTags}: Compute Engine takes no more`);
+  for (const [index, tag] of tags.entries()) {
+    if (isNetworkTag(tag)) continue;
+    addIssue(
+      ["tags", index],
+      'must be 1 to 63 lower-case letters, digits and "-", with a letter first and no "-" at the end',
+    );
   }
 }
 
