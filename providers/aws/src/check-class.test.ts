@@ -78,6 +78,14 @@ describe("the checks of a class", () => {
     ]);
   });
 
+  it("only warn of a fallback of another architecture than the image", async () => {
+    const checks = await check(await aCloud(), { fallbacks: [{ machineType: "m6g.large" }] });
+    expect(those(checks, "failed")).toEqual([]);
+    expect(those(checks, "warning")).toEqual([
+      'Image: providerSpec.ami: image "ami-1" is for x86_64, m6g.large for arm64.',
+    ]);
+  });
+
   it.each([
     [{ rootDeviceName: "/dev/xvda", architecture: "arm64" }, /^Image: .*is for arm64, m5\.large for x86_64\.$/],
     [{ rootDeviceName: "/dev/xvda", imageState: "deregistered" }, /^Image: .*is deregistered, not available\.$/],

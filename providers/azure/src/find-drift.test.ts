@@ -14,6 +14,9 @@ const storage = (change: object): SpecChange => ({ properties: { storageProfile:
 const disk = { lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS" };
 const reservations = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/r";
 
+const identity =
+  "/subscriptions/sub-1/resourceGroups/shoot/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i";
+
 describe("drift", () => {
   it.each<[string, SpecChange]>([
     ["a plain class", {}],
@@ -28,7 +31,7 @@ describe("drift", () => {
             dataDisks: [{ lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS" }],
           },
           priority: "Spot",
-          identityID: "/identities/i",
+          identityID: identity,
           securityProfile: { securityType: "TrustedLaunch", uefiSettings: { vtpmEnabled: true } },
         },
       },
@@ -83,8 +86,8 @@ describe("drift", () => {
     ],
     [
       "first user",
-      { properties: { osProfile: { ...plainProperties.osProfile, adminUsername: "admin" } } },
-      { field: "properties.osProfile.adminUsername", wanted: "admin", found: "core" },
+      { properties: { osProfile: { ...plainProperties.osProfile, adminUsername: "fedora" } } },
+      { field: "properties.osProfile.adminUsername", wanted: "fedora", found: "core" },
     ],
     [
       "console",
@@ -96,7 +99,11 @@ describe("drift", () => {
       { properties: { priority: "Spot" } },
       { field: "properties.priority", wanted: "Spot", found: "Regular" },
     ],
-    ["identity", { properties: { identityID: "/i" } }, { field: "properties.identityID", wanted: "/i", found: "" }],
+    [
+      "identity",
+      { properties: { identityID: identity } },
+      { field: "properties.identityID", wanted: identity, found: "" },
+    ],
     ["tag", { spec: { tags: { ...plainSpec.tags, team: "a" } } }, { field: "tags.team", wanted: "a", found: "" }],
     [
       "network",
@@ -156,7 +163,7 @@ describe("drift", () => {
       "ReadOnly",
       "SCSI",
       { urn: "canonical:ubuntu:24_04:latest" },
-      { securityType: "TrustedLaunch", ...uefi(true) },
+      { securityType: "ConfidentialVM", ...uefi(true) },
     );
     await driver.createMachine(aRequest(aMachine("m"), was), aContext());
     const is = (imageReference: object): SpecChange =>
@@ -170,7 +177,6 @@ describe("drift", () => {
     };
     expect(await fieldsOf(was)).toEqual([]);
     expect(await fieldsOf(is({ urn: "canonical:ubuntu:26_04:latest" }))).toEqual([
-      "securityProfile.securityType",
       "securityProfile.uefiSettings.secureBootEnabled",
       "securityProfile.uefiSettings.vtpmEnabled",
       "storageProfile.dataDisks[0].caching",
@@ -182,6 +188,8 @@ describe("drift", () => {
       "storageProfile.osDisk.managedDisk.securityProfile.securityEncryptionType",
       "storageProfile.osDisk.managedDisk.storageAccountType",
     ]);
+    const launch = { properties: { securityProfile: { securityType: "TrustedLaunch" } } };
+    expect(await fieldsOf(launch)).toContain("securityProfile.securityType");
     for (const kind of ["communityGalleryImageID", "sharedGalleryImageID"]) {
       expect(await fieldsOf(is({ [kind]: "/galleries/g" }))).toContain(`storageProfile.imageReference.${kind}`);
     }

@@ -16,7 +16,10 @@ const classes: readonly Readonly<Record<string, unknown>>[] = [
       dataDisks: [{ lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS", imageRef: { id: "/data" } }],
     },
   },
-  { ...image({ id: `${provider}/images/i` }), identityID: "/identities/i" },
+  {
+    ...image({ id: `${provider}/images/i` }),
+    identityID: `${provider.replace("Compute", "ManagedIdentity")}/userAssignedIdentities/i`,
+  },
   { ...image({ id: `${provider}/galleries/g/images/i/versions/1.0.0` }), zone: null, availabilitySet: { id: "/set" } },
   { zone: null, virtualMachineScaleSet: { id: "/vmss" } },
   { capacityReservation: { capacityReservationGroupID: `${provider}/capacityReservationGroups/r` } },

@@ -44,6 +44,50 @@ export function checkReferences(world: ArmWorld, id: string, body: VmBody): void
   }
 }
 
+const reservedNames: ReadonlySet<string> = new Set(
+  "1 123 a actuser adm admin admin1 admin2 administrator aspnet backup console david guest john owner root server sql support support_388945a0 sys test test1 test2 test3 user user1 user2 user3 user4 user5".split(
+    " ",
+  ),
+);
+const identityPattern = /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/Microsoft\.ManagedIdentity\//i;
+const dataDiskTypes: ReadonlySet<string | undefined> = new Set(["PremiumV2_LRS", "UltraSSD_LRS"]);
+
+/** Rejects a new VM with a combination of fields that Azure does not take. */
+export function checkProfiles({ identity, properties }: VmBody): void {
+  const { osProfile, storageProfile, securityProfile } = properties;
+  for (const id of Object.keys(identity?.userAssignedIdentities ?? {})) {
+    if (identityPattern.test(id)) continue;
+    throw new ArmRefusal(
+      "LinkedInvalidPropertyId",
+      `Property id '${id}' at path 'identity.userAssignedIdentities' is invalid. Expect fully qualified resource Id that start with '/subscriptions/{subscriptionId}'.`,
+    );
+  }
+  const invalid = (parameter: string, why: string): ArmRefusal =>
+    new ArmRefusal("InvalidParameter", `The value of parameter ${parameter} is invalid. ${why}`);
+  if (reservedNames.has(osProfile.adminUsername)) throw invalid("adminUsername", "It uses reserved words.");
+  for (const { keyData } of osProfile.linuxConfiguration.ssh?.publicKeys ?? []) {
+    if (!/^(ssh|ecdsa|sk)-\S+ AAAA/.test(keyData.trim())) {
+      throw invalid("linuxConfiguration.ssh.publicKeys.keyData", "It is not an SSH key in OpenSSH format.");
+    }
+  }
+  const { managedDisk } = storageProfile.osDisk;
+  const isConfidential = securityProfile?.securityType === "ConfidentialVM";
+  if (isConfidential !== (managedDisk?.securityProfile !== undefined)) {
+    throw invalid(
+      "osDisk.managedDisk.securityProfile",
+      "Confidential VMs have a securityEncryptionType, and no others.",
+    );
+  }
+  if (dataDiskTypes.has(managedDisk?.storageAccountType)) {
+    throw invalid("osDisk.managedDisk.storageAccountType", "The type cannot be used for OS disks.");
+  }
+  for (const { caching = "None", managedDisk: of } of storageProfile.dataDisks ?? []) {
+    if (caching !== "None" && dataDiskTypes.has(of?.storageAccountType)) {
+      throw invalid("dataDisk.caching", `Disks of type ${of?.storageAccountType} have no host caching.`);
+    }
+  }
+}
+
 function checkImage(world: ArmWorld, { plan, properties }: VmBody): void {
   const image = properties.storageProfile.imageReference;
   if (image === undefined) return;

@@ -79,6 +79,24 @@ describe("virtual machines", () => {
       "VMMarketplaceInvalidInput",
       400,
     ],
+    [
+      "a reserved user",
+      { osProfile: { computerName: "m", adminUsername: "root", linuxConfiguration: {} } },
+      "InvalidParameter",
+      400,
+    ],
+    [
+      "a confidential VM without encryption",
+      { securityProfile: { securityType: "ConfidentialVM" } },
+      "InvalidParameter",
+      400,
+    ],
+    [
+      "an identity that is no resource",
+      { identity: { type: "UserAssigned", userAssignedIdentities: { nodes: {} } } },
+      "LinkedInvalidPropertyId",
+      400,
+    ],
     ["an unknown field", { licenseType: "RHEL_BYOS" }, "InvalidParameter", 400],
   ])("are refused with %s", async (_, change, code, statusCode) => {
     const { putVm } = await anArm();

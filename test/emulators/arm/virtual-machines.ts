@@ -7,7 +7,13 @@ import { ArmRefusal } from "./refusal.ts";
 import { keyOf, nameOf, resourceId } from "./resource-path.ts";
 import type { AttachedDisk, VirtualMachine } from "./resources.ts";
 import { type VmBody, vmBodySchema, vmPatchSchema } from "./virtual-machine-body.ts";
-import { capacityFailure, checkQuota, checkReferences, checkUnchanged } from "./virtual-machine-checks.ts";
+import {
+  capacityFailure,
+  checkProfiles,
+  checkQuota,
+  checkReferences,
+  checkUnchanged,
+} from "./virtual-machine-checks.ts";
 import type { ArmWorld } from "./world.ts";
 
 const type = "Microsoft.Compute/virtualMachines";
@@ -120,6 +126,7 @@ export const putVm: ArmAction = (call) => {
 function create(call: ArmCall, id: string, body: VmBody) {
   const { world, path } = call;
   authorizeVmLinks(call, body);
+  checkProfiles(body);
   checkReferences(world, id, body);
   checkQuota(world, body);
   const lack = capacityFailure(world, body);

@@ -7,6 +7,7 @@ import {
   DescribeNetworkInterfacesCommand,
   DescribeSubnetsCommand,
   DescribeVolumesCommand,
+  type EbsBlockDevice,
   EC2Client,
   type Instance,
   ModifyNetworkInterfaceAttributeCommand,
@@ -64,6 +65,8 @@ const aLaunch: RunInstancesCommandInput = {
   NetworkInterfaces: [{ DeviceIndex: 0, SubnetId: "subnet-a", Groups: ["sg-1"] }],
   TagSpecifications: [{ ResourceType: "instance", Tags: [{ Key: "Name", Value: "vm" }] }],
 };
+
+const volume = (Ebs: EbsBlockDevice) => ({ BlockDeviceMappings: [{ DeviceName: "/dev/xvda", Ebs }] });
 
 describe("the EC2 emulator", () => {
   it("names instances after their address, or after their ID by the subnet's setting", async () => {
@@ -222,6 +225,11 @@ describe("the EC2 emulator", () => {
       { NetworkInterfaces: [{ DeviceIndex: 0, SubnetId: "subnet-a", Groups: ["sg-9"] }] },
       "InvalidGroup.NotFound",
     ],
+    ["type of another architecture than the image", { InstanceType: "m6g.large" }, "InvalidParameterValue"],
+    ["volume with too many IOPS", volume({ VolumeType: "gp3", VolumeSize: 20, Iops: 16_000 }), "InvalidParameterValue"],
+    ["volume that has no choice of IOPS", volume({ VolumeType: "gp2", Iops: 300 }), "InvalidParameterCombination"],
+    ["volume with too much throughput", volume({ VolumeType: "gp3", Throughput: 1_000 }), "InvalidParameterValue"],
+    ["hop limit of 0", { MetadataOptions: { HttpPutResponseHopLimit: 0 } }, "InvalidParameterValue"],
     ["user data that is too long", { UserData: Buffer.alloc(16_385).toString("base64") }, "InvalidParameterValue"],
     ["a parameter that it does not know", { HibernationOptions: { Configured: true } }, "UnknownParameter"],
   ])("refuses a launch with %s", async (_, input, name) => {

@@ -49,6 +49,41 @@ export interface LaunchRequest {
 
 const invalid = (what: string): Ec2Refusal => new Ec2Refusal("InvalidParameterValue", what);
 
+/** Types of volumes with a choice of IOPS: the lowest, those of any size, and those of each GiB (Amazon EBS User Guide, "Amazon EBS volume types"). */
+const iopsOfTypes: ReadonlyMap<string, readonly [lowest: number, base: number, perGiB: number]> = new Map([
+  ["gp3", [3_000, 3_000, 500]],
+  ["io1", [100, 0, 50]],
+  ["io2", [100, 0, 1_000]],
+]);
+
+/** Rejects IOPS and throughput that a volume cannot have. */
+function checkPerformance(
+  type: string,
+  { sizeGiB, iops, throughput }: Record<"sizeGiB" | "iops" | "throughput", number | undefined>,
+): void {
+  const allowed = iopsOfTypes.get(type);
+  if (iops !== undefined) {
+    if (allowed === undefined) {
+      throw new Ec2Refusal("InvalidParameterCombination", `The parameter iops is not supported for ${type} volumes.`);
+    }
+    const [lowest, base, perGiB] = allowed;
+    if (iops < lowest) throw invalid(`Volume iops of ${iops} is too low; minimum is ${lowest}.`);
+    if (sizeGiB !== undefined && iops > Math.max(base, perGiB * sizeGiB)) {
+      throw invalid(`Iops to volume size ratio of ${iops / sizeGiB} is too high; maximum is ${perGiB}.`);
+    }
+  }
+  if (throughput === undefined) return;
+  if (type !== "gp3") {
+    throw new Ec2Refusal(
+      "InvalidParameterCombination",
+      `The parameter throughput is not supported for ${type} volumes.`,
+    );
+  }
+  if (throughput < 125) throw invalid(`Volume throughput of ${throughput} MiB/s is too low; minimum is 125 MiB/s.`);
+  if (throughput * 4 > (iops ?? 3_000))
+    throw invalid("Throughput (MiBps) to iops ratio is too high; maximum is 0.250000.");
+}
+
 function readDevices(parameters: Parameters): readonly DeviceRequest[] {
   const devices = parameters.items("BlockDeviceMapping").map((item): DeviceRequest => {
     const deviceName = item.required("DeviceName");
@@ -59,6 +94,8 @@ function readDevices(parameters: Parameters): readonly DeviceRequest[] {
     const type = ebs.text("VolumeType") ?? "gp2";
     const iops = ebs.number("Iops");
     const sizeGiB = ebs.number("VolumeSize");
+    const throughput = ebs.number("Throughput");
+    checkPerformance(type, { sizeGiB, iops, throughput });
     ebs.text("SnapshotId");
     if ((type === "io1" || type === "io2") && iops === undefined) {
       throw new Ec2Refusal("MissingParameter", `The request must contain the parameter iops for ${type} volumes`);
@@ -69,7 +106,7 @@ function readDevices(parameters: Parameters): readonly DeviceRequest[] {
         sizeGiB,
         type,
         iops,
-        throughput: ebs.number("Throughput"),
+        throughput,
         encrypted: ebs.flag("Encrypted") ?? false,
         kmsKeyId: ebs.text("KmsKeyId"),
         deleteOnTermination: ebs.flag("DeleteOnTermination") ?? true,
@@ -139,6 +176,8 @@ function readShown(parameters: Parameters): XmlGroup {
   const metadata = parameters.group("MetadataOptions");
   const cpu = parameters.group("CpuOptions");
   const reservation = parameters.group("CapacityReservationSpecification");
+  const hops = metadata?.number("HttpPutResponseHopLimit") ?? 1;
+  if (hops < 1 || hops > 64) throw invalid(`Invalid value '${hops}' for HttpPutResponseHopLimit. Values: 1 to 64.`);
   return {
     ...(metadata === undefined
       ? {}
@@ -146,7 +185,7 @@ function readShown(parameters: Parameters): XmlGroup {
           metadataOptions: {
             state: "applied",
             httpTokens: metadata.text("HttpTokens") ?? "optional",
-            httpPutResponseHopLimit: metadata.number("HttpPutResponseHopLimit") ?? 1,
+            httpPutResponseHopLimit: hops,
             httpEndpoint: metadata.text("HttpEndpoint") ?? "enabled",
             httpProtocolIpv6: metadata.text("HttpProtocolIpv6") ?? "disabled",
             instanceMetadataTags: metadata.text("InstanceMetadataTags") ?? "disabled",

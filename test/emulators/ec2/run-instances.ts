@@ -15,6 +15,14 @@ function checkReferences(world: Ec2World, launch: LaunchRequest): void {
   if (!world.instanceTypes.has(instanceType)) {
     throw new Ec2Refusal("InvalidParameterValue", `Invalid value '${instanceType}' for InstanceType.`);
   }
+  const { architecture } = world.instanceTypes.get(instanceType) ?? {};
+  const ofImage = world.images.get(imageId)?.architecture ?? architecture;
+  if (ofImage !== architecture) {
+    throw new Ec2Refusal(
+      "InvalidParameterValue",
+      `The architecture '${architecture}' of the specified instance type does not match the architecture '${ofImage}' of the specified AMI.`,
+    );
+  }
   if (keyName !== undefined && !world.keyPairs.has(keyName)) {
     throw new Ec2Refusal("InvalidKeyPair.NotFound", `The key pair '${keyName}' does not exist`);
   }

@@ -129,7 +129,9 @@ export function createEc2World(options: Ec2WorldOptions = {}): Ec2World {
   return {
     options,
     random,
-    images: new Map(Object.entries(options.images ?? { "ami-1": { rootDeviceName: "/dev/xvda" } })),
+    images: new Map(
+      Object.entries(options.images ?? { "ami-1": { rootDeviceName: "/dev/xvda", architecture: "x86_64" } }),
+    ),
     subnets: new Map(
       Object.entries(options.subnets ?? { "subnet-a": { zone: "eu-west-1a" }, "subnet-b": { zone: "eu-west-1b" } }),
     ),

@@ -1,9 +1,11 @@
+import { candidatesOf } from "../launch/launch.ts";
 import type { AwsSpec } from "../spec/spec.ts";
 import type { MethodCall } from "../vm/method-call.ts";
 import type { Finding } from "./finding.ts";
 
-/** Whether the image exists, can be launched, and fits the type of the class. */
-export async function checkImage({ ami, machineType }: AwsSpec, { session, context }: MethodCall): Promise<Finding> {
+/** Whether the image exists, can be launched, and fits the type of the class. Where it only does not fit a fallback, VMs can be created. */
+export async function checkImage(spec: AwsSpec, { session, context }: MethodCall): Promise<Finding> {
+  const { ami } = spec;
   const { api, region } = session;
   const image = await api.describeImage(ami, context.signal);
   if (image === undefined) {
@@ -13,14 +15,21 @@ export async function checkImage({ ami, machineType }: AwsSpec, { session, conte
   if (State !== "available") {
     return { status: "failed", message: `providerSpec.ami: image "${ami}" is ${State}, not available.` };
   }
+  const problems: string[] = [];
+  let isOwnType = false;
+  for (const [index, { machineType }] of candidatesOf(spec).entries()) {
+    const type = await api.describeInstanceType(machineType, context.signal).catch(() => undefined);
+    context.signal.throwIfAborted();
+    const supported: readonly string[] = type?.ProcessorInfo?.SupportedArchitectures ?? [];
+    if (Architecture === undefined || supported.length === 0 || supported.includes(Architecture)) continue;
+    isOwnType ||= index === 0;
+    problems.push(`image "${ami}" is for ${Architecture}, ${machineType} for ${supported.join(", ")}`);
+  }
+  if (problems.length > 0) {
+    return { status: isOwnType ? "failed" : "warning", message: `providerSpec.ami: ${problems.join("; ")}.` };
+  }
   if (image.DeprecationTime !== undefined && Date.parse(image.DeprecationTime) < context.clock.now().getTime()) {
     return { status: "warning", message: `Image "${ami}" is deprecated since ${image.DeprecationTime}.` };
-  }
-  const type = await api.describeInstanceType(machineType, context.signal).catch(() => undefined);
-  const supported: readonly string[] = type?.ProcessorInfo?.SupportedArchitectures ?? [];
-  if (Architecture !== undefined && supported.length > 0 && !supported.includes(Architecture)) {
-    const message = `providerSpec.ami: image "${ami}" is for ${Architecture}, ${machineType} for ${supported.join(", ")}.`;
-    return { status: "failed", message };
   }
   return { status: "ok", message: `"${ami}" is available.` };
 }

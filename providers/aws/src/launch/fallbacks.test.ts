@@ -19,7 +19,7 @@ describe("capacity fallbacks", () => {
   });
 
   it("report the errors of all candidates when none has capacity", async () => {
-    const { ec2, driver } = await aCloud();
+    const { ec2, driver } = await aCloud({ images: { "ami-1": { rootDeviceName: "/dev/xvda" } } });
     for (const type of ["m5.large", "m5.xlarge", "m6g.large"]) ec2.world.capacity.set(type, 0);
     await expect(driver.createMachine(aRequest(aMachine("m"), { fallbacks }), aContext())).rejects.toMatchObject({
       code: "ResourceExhausted",

@@ -62,7 +62,7 @@ describe("what a launch asks for", () => {
           ebs: {
             volumeSize: 50,
             volumeType: "io1",
-            iops: 300,
+            iops: 2_500,
             encrypted: true,
             kmsKeyID: "key-1",
             deleteOnTermination: false,
@@ -113,7 +113,7 @@ describe("what a launch asks for", () => {
       "Monitoring.Enabled": "true",
       "IamInstanceProfile.Arn": "arn:aws:iam::123456789012:instance-profile/nodes",
       "BlockDeviceMapping.1.DeviceName": "/dev/sda1",
-      "BlockDeviceMapping.1.Ebs.Iops": "300",
+      "BlockDeviceMapping.1.Ebs.Iops": "2500",
       "BlockDeviceMapping.1.Ebs.Encrypted": "true",
       "BlockDeviceMapping.1.Ebs.KmsKeyId": "key-1",
       "BlockDeviceMapping.1.Ebs.DeleteOnTermination": "false",

@@ -2,6 +2,7 @@ import { goObject } from "@millwright/core";
 import type { AddIssue } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { optionalText } from "./absent-text.ts";
+import { checkPerformance } from "./volume-performance.ts";
 
 /** Types of EBS volumes. `io2` is not in MCM. */
 const volumeTypes = ["gp2", "gp3", "io1", "io2", "st1", "sc1", "standard"] as const;
@@ -10,7 +11,7 @@ const ebsSchema = goObject({
   volumeSize: z.int32().min(1, "must be at least 1").describe("Size in GiB."),
   volumeType: z.enum(volumeTypes).describe("Type of the volume."),
   iops: z.int32().min(0).describe("IOPS; required for io1 and io2.").default(0),
-  throughput: z.int32().min(1).describe("Throughput in MiB/s.").optional(),
+  throughput: z.int32().describe("Throughput in MiB/s.").optional(),
   encrypted: z.boolean().describe("Whether the volume is encrypted.").default(false),
   kmsKeyID: optionalText(z.string().max(2_048)).describe(
     "Encryption key; if set, the volume is encrypted. Ignored by MCM.",
@@ -53,6 +54,7 @@ export function checkBlockDevices(devices: readonly BlockDevice[], addIssue: Add
     if (ebs === undefined && (isRoot || (noDevice === undefined && virtualName === undefined))) {
       addIssue([...at, "ebs"], "is required");
     }
+    if (ebs !== undefined) checkPerformance(ebs, [...at, "ebs"], addIssue);
     if (ebs !== undefined && (ebs.volumeType === "io1" || ebs.volumeType === "io2") && ebs.iops === 0) {
       addIssue([...at, "ebs", "iops"], `must be more than 0 for volumes of type ${ebs.volumeType}`);
     }

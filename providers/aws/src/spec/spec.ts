@@ -36,7 +36,7 @@ const metadataOptionsSchema = goObject({
   httpEndpoint: oneOf(["enabled", "disabled"], "Whether the metadata service answers."),
   httpPutResponseHopLimit: z
     .int32()
-    .min(0)
+    .min(1)
     .max(64)
     .describe("Network hops that a metadata token may travel.")
     .optional(),

@@ -4,6 +4,9 @@ import { describe, expect, it } from "vitest";
 import { aCloud, aContext, aMachine, aRequest, nothing, plainSpec, sentBody } from "../testing/azure-cloud.ts";
 import { ownerTagKeys } from "../vm/owner-tags.ts";
 
+const identity =
+  "/subscriptions/sub-1/resourceGroups/shoot/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i";
+
 describe("the requests that make a VM", () => {
   it("sends nothing that a plain class does not ask for", async () => {
     const { arm, driver } = await aCloud();
@@ -102,7 +105,7 @@ describe("the requests that make a VM", () => {
         ],
       },
       osProfile: {
-        adminUsername: "admin",
+        adminUsername: "fedora",
         linuxConfiguration: {
           disablePasswordAuthentication: true,
           ssh: { publicKeys: { path: "/keys", keyData: "ssh-ed25519 AAAA" } },
@@ -110,9 +113,12 @@ describe("the requests that make a VM", () => {
       },
       networkProfile: { acceleratedNetworking: true },
       zone: 2,
-      identityID: "/identities/i",
+      identityID: identity,
       diagnosticsProfile: { enabled: true, storageURI: "https://storage" },
-      securityProfile: { securityType: "TrustedLaunch", uefiSettings: { vtpmEnabled: true, secureBootEnabled: false } },
+      securityProfile: {
+        securityType: "ConfidentialVM",
+        uefiSettings: { vtpmEnabled: true, secureBootEnabled: false },
+      },
       capacityReservation: { capacityReservationGroupID: group },
       priority: "Spot",
       billingProfile: { maxPrice: 0.5 },
@@ -166,7 +172,7 @@ describe("the requests that make a VM", () => {
     ]);
     expect(sentBody(arm, "VirtualMachines_CreateOrUpdate")).toMatchObject({
       zones: ["2"],
-      identity: { type: "UserAssigned", userAssignedIdentities: { "/identities/i": {} } },
+      identity: { type: "UserAssigned", userAssignedIdentities: { [identity]: {} } },
       properties: {
         hardwareProfile: { vmSize: "Standard_D4s_v5" },
         storageProfile: {
@@ -201,7 +207,7 @@ describe("the requests that make a VM", () => {
           ],
         },
         osProfile: {
-          adminUsername: "admin",
+          adminUsername: "fedora",
           linuxConfiguration: {
             disablePasswordAuthentication: true,
             ssh: { publicKeys: [{ path: "/keys", keyData: "ssh-ed25519 AAAA" }] },
@@ -209,7 +215,7 @@ describe("the requests that make a VM", () => {
         },
         diagnosticsProfile: { bootDiagnostics: { enabled: true, storageUri: "https://storage" } },
         securityProfile: {
-          securityType: "TrustedLaunch",
+          securityType: "ConfidentialVM",
           uefiSettings: { secureBootEnabled: false, vTpmEnabled: true },
         },
         capacityReservation: { capacityReservationGroup: { id: group } },

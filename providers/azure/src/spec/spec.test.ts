@@ -13,6 +13,10 @@ const image = (imageReference: object) => storage({ imageReference });
 const osDisk = (change: object) => storage({ osDisk: { ...storageProfile.osDisk, ...change } });
 const dataDisks = (...disks: readonly object[]) => storage({ dataDisks: disks });
 
+const user = (change: object) => properties({ osProfile: { ...plainProperties.osProfile, ...change } });
+const key = (keyData: string) => user({ linuxConfiguration: { ssh: { publicKeys: { keyData } } } });
+const group = "/subscriptions/sub-1/resourceGroups/shoot/providers";
+
 const manyTags = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, "1"]));
 
 const problemsOf = (providerSpec: unknown) => specProblems(createAzureDriver(), providerSpec);
@@ -147,6 +151,68 @@ describe("providerSpec", () => {
       dataDisks({ ...disk, imageRef: {} }),
       `dataDisks\\[0\\]\\.imageRef: must have exactly one`,
     ],
+    [
+      "root as the user",
+      user({ adminUsername: "root" }),
+      `${at}osProfile\\.adminUsername: must be another name: Azure reserves "root"`,
+    ],
+    [
+      "another name that Azure reserves",
+      user({ adminUsername: "support_388945a0" }),
+      `${at}osProfile\\.adminUsername: must be another`,
+    ],
+    [
+      "a user with a long name",
+      user({ adminUsername: "a".repeat(65) }),
+      `${at}osProfile\\.adminUsername: must have at most 64`,
+    ],
+    [
+      "a key that is none",
+      key("hello"),
+      `${at}osProfile\\.linuxConfiguration\\.ssh\\.publicKeys\\.keyData: must be a public key`,
+    ],
+    ["a key without data", key("ssh-rsa nodes"), `${at}osProfile.*keyData: must be a public key`],
+    ["two keys", key("ssh-rsa AAAA a\nssh-rsa AAAA b"), `${at}osProfile.*keyData: must be a public key`],
+    [
+      "a private key",
+      key("-----BEGIN OPENSSH PRIVATE KEY-----\nsecret\n"),
+      `${at}osProfile.*keyData: must be a public key[^\n]*id_ed25519\\.pub$`,
+    ],
+    [
+      "an identity that is no resource",
+      properties({ identityID: "nodes" }),
+      `${at}identityID: must be the id of a resource of type Microsoft\\.ManagedIdentity/userAssignedIdentities`,
+    ],
+    [
+      "an identity that is another resource",
+      properties({ identityID: `${group}/Microsoft.Compute/images/i` }),
+      `${at}identityID: `,
+    ],
+    [
+      "a confidential VM without encryption",
+      properties({ securityProfile: { securityType: "ConfidentialVM" } }),
+      `${at}storageProfile\\.osDisk\\.managedDisk\\.securityProfile\\.securityEncryptionType: is required`,
+    ],
+    [
+      "encryption of a VM that is not confidential",
+      osDisk({ managedDisk: { securityProfile: { securityEncryptionType: "VMGuestStateOnly" } } }),
+      `${at}storageProfile.*securityEncryptionType: may only be given`,
+    ],
+    [
+      "an OS disk of a type for data",
+      osDisk({ managedDisk: { storageAccountType: "PremiumV2_LRS" } }),
+      `${at}storageProfile\\.osDisk\\.managedDisk\\.storageAccountType: must not be PremiumV2_LRS`,
+    ],
+    [
+      "an ultra disk with a cache",
+      dataDisks({ ...disk, storageAccountType: "UltraSSD_LRS", caching: "ReadWrite" }),
+      `${at}storageProfile\\.dataDisks\\[0\\]\\.caching: must be "None" for disks of type UltraSSD_LRS`,
+    ],
+    [
+      "a PremiumV2 disk with a cache",
+      dataDisks({ ...disk, storageAccountType: "PremiumV2_LRS", caching: "ReadOnly" }),
+      `${at}storageProfile.*caching: must be "None"`,
+    ],
     ["no user", properties({ osProfile: { adminUsername: " " } }), `${at}osProfile\\.adminUsername: must not be blank`],
     ["no place", properties({ zone: undefined }), `${at.slice(0, -2)}: must have exactly one of zone`],
     ["zone and set", properties(set), `${at.slice(0, -2)}: must have exactly one of zone`],
@@ -230,6 +296,34 @@ describe("providerSpec", () => {
         ...properties({ securityProfile: { securityType: "" } }),
         cloudConfiguration: { name: "", apiVersions: null },
       },
+    ],
+    ["a key of another kind, with a comment", key(" ecdsa-sha2-nistp256 AAAA= me and you \n")],
+    ["a key of RFC 4716", key("---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n---- END SSH2 PUBLIC KEY ----")],
+    ["a blank key", key(" ")],
+    ["a blank identity", properties({ identityID: " " })],
+    [
+      "an identity in other letters",
+      properties({ identityID: `${group.toLowerCase()}/microsoft.managedidentity/userassignedidentities/i` }),
+    ],
+    [
+      "a PremiumV2 disk without a cache",
+      dataDisks(
+        { ...disk, storageAccountType: "PremiumV2_LRS", caching: "None" },
+        { ...disk, lun: 1, storageAccountType: "PremiumV2_LRS" },
+      ),
+    ],
+    [
+      "a confidential VM",
+      properties({
+        storageProfile: {
+          ...storageProfile,
+          osDisk: {
+            ...storageProfile.osDisk,
+            managedDisk: { securityProfile: { securityEncryptionType: "NonPersistedTPM" } },
+          },
+        },
+        securityProfile: { securityType: "ConfidentialVM" },
+      }),
     ],
     ["an empty kind of encryption", osDisk({ managedDisk: { securityProfile: { securityEncryptionType: "" } } })],
     ["a tag that is null, which Go reads as an empty text", { tags: { ...plainSpec.tags, a: null } }],

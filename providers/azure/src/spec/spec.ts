@@ -4,6 +4,7 @@ import * as z from "zod";
 import { checkApiVersions } from "./api-versions.ts";
 import { cloudNames, isCloudName } from "./clouds.ts";
 import { clusterTagStart, roleTagStart } from "./cluster-keys.ts";
+import { checkOsProfile, osProfileSchema } from "./os-profile.ts";
 import { checkStorage, isGiven, storageProfileOfVmSchema, storageProfileSchema, textOrNone } from "./storage.ts";
 
 /** Azure's limit for the tags of one resource. */
@@ -11,21 +12,6 @@ export const mostTags = 50;
 
 const text = (description: string) => z.string().max(2_048).describe(description);
 const required = (description: string) => text(description).regex(/\S/, "must not be blank");
-
-const osProfileSchema = goObject({
-  adminUsername: required("Name of the first user."),
-  linuxConfiguration: goObject({
-    disablePasswordAuthentication: z.boolean().describe("Whether only SSH keys let users in.").default(false),
-    ssh: goObject({
-      publicKeys: goObject({
-        path: text("File of the key; by default that of the first user.").optional(),
-        keyData: text("Public key in OpenSSH's form. Without one there is no access by SSH.").max(16_384).optional(),
-      }).optional(),
-    }).optional(),
-  })
-    .describe("Access by SSH.")
-    .prefault({}),
-});
 
 /** Go does not distinguish an empty id from an absent one: MCM's driver treats a reference without one as absent. */
 const referenceSchema = (description: string) =>
@@ -54,7 +40,7 @@ const propertiesShape = {
   })
     .describe("Deprecated: an availability set or a scale set.")
     .optional(),
-  identityID: text("Id of an identity that the VM has.").optional(),
+  identityID: text("Id of a user-assigned identity that the VM has.").optional(),
   diagnosticsProfile: goObject({
     enabled: z.boolean().describe("Whether the console of the boot is kept.").default(false),
     storageURI: text("Storage account to keep it in; by default one of Azure's.").optional(),
@@ -148,6 +134,9 @@ export const azureSpecSchema = specSchema.superRefine((spec, check) => {
   checkStorage(spec.properties.storageProfile, addIssue);
   checkPlacement(spec, addIssue);
   checkReservation(spec, addIssue);
+  checkOsProfile(spec.properties.osProfile, addIssue);
+  checkIdentity(spec, addIssue);
+  checkConfidential(spec, addIssue);
   checkSpot(spec, addIssue);
 });
 
@@ -238,6 +227,34 @@ function checkReservation({ properties }: AzureSpec, addIssue: AddIssue): void {
       "must be the id of a resource of type Microsoft.Compute/capacityReservationGroups",
     );
   }
+}
+
+const identityPattern =
+  /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/Microsoft\.ManagedIdentity\/userAssignedIdentities\/[^/]+$/i;
+
+function checkIdentity({ properties }: AzureSpec, addIssue: AddIssue): void {
+  const { identityID } = properties;
+  if (isGiven(identityID) && !identityPattern.test(identityID)) {
+    addIssue(
+      ["properties", "identityID"],
+      "must be the id of a resource of type Microsoft.ManagedIdentity/userAssignedIdentities",
+    );
+  }
+}
+
+/**
+ * A confidential VM says what of its OS disk is encrypted, and no other VM does (Azure Compute REST API, `SecurityEncryptionTypes`; https://learn.microsoft.com/azure/confidential-computing/quick-create-confidential-vm-arm).
+ */
+function checkConfidential({ properties }: AzureSpec, addIssue: AddIssue): void {
+  const encryption = properties.storageProfile.osDisk.managedDisk?.securityProfile?.securityEncryptionType;
+  const isConfidential = properties.securityProfile?.securityType === "ConfidentialVM";
+  if (isConfidential === isGiven(encryption)) return;
+  addIssue(
+    ["properties", "storageProfile", "osDisk", "managedDisk", "securityProfile", "securityEncryptionType"],
+    isConfidential
+      ? 'is required with securityType "ConfidentialVM"'
+      : 'may only be given with securityProfile.securityType "ConfidentialVM"',
+  );
 }
 
 function checkSpot({ properties }: AzureSpec, addIssue: AddIssue): void {

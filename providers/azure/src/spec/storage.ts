@@ -120,14 +120,30 @@ function checkImage(image: ImageReference, at: readonly (string | number)[], add
   }
 }
 
+/**
+ * Types of disks that only data disks have, without a cache of the host (https://learn.microsoft.com/azure/virtual-machines/disks-types, Ultra disk limitations and Premium SSD v2 limitations).
+ */
+const isDataDiskType = (type: string | undefined): boolean =>
+  ["premiumv2_lrs", "ultrassd_lrs"].includes(type?.trim().toLowerCase() ?? "");
+
 /** Rules over `properties.storageProfile` (machine-controller-manager-provider-azure, `pkg/azure/api/validation/validation.go`). */
-export function checkStorage({ imageReference, dataDisks }: StorageProfile, addIssue: AddIssue): void {
+export function checkStorage({ imageReference, osDisk, dataDisks }: StorageProfile, addIssue: AddIssue): void {
   const profile = ["properties", "storageProfile"];
   checkImage(imageReference, [...profile, "imageReference"], addIssue);
+  const ofOs = osDisk.managedDisk?.storageAccountType;
+  if (isDataDiskType(ofOs)) {
+    addIssue(
+      [...profile, "osDisk", "managedDisk", "storageAccountType"],
+      `must not be ${ofOs}, which only data disks can be`,
+    );
+  }
   const luns = dataDisks.map(({ lun }) => lun);
-  for (const [index, { lun, imageRef }] of dataDisks.entries()) {
+  for (const [index, { lun, imageRef, storageAccountType, caching: cache }] of dataDisks.entries()) {
     const at = [...profile, "dataDisks", index];
     if (luns.indexOf(lun) !== index) addIssue([...at, "lun"], `must be unique, ${lun} occurs twice`);
+    if (isDataDiskType(storageAccountType) && isGiven(cache) && cache !== "None") {
+      addIssue([...at, "caching"], `must be "None" for disks of type ${storageAccountType}`);
+    }
     if (imageRef !== undefined) checkImage(imageRef, [...at, "imageRef"], addIssue);
   }
 }

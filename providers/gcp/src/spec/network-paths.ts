@@ -9,7 +9,7 @@ export interface SubnetworkPath extends NetworkPath {
   readonly region: string;
 }
 
-/** What may stand in front of a path: the address of the API. */
+/** Optional start of a path: the address of the API, and the project. */
 const address = String.raw`(?:https://[^/]+/compute/[^/]+/)?(?:projects/([^/]+)/)?`;
 const networkPattern = new RegExp(`^(?:${address}global/networks/)?([^/]+)$`);
 const subnetworkPattern = new RegExp(`^(?:${address}regions/([^/]+)/subnetworks/)?([^/]+)$`);
