@@ -45,7 +45,7 @@ const isPublicKey = (text: string): boolean =>
   /^(ssh-|ecdsa-|sk-)\S+[ \t]+AAAA\S*([ \t][^\n]*)?$/.test(text.trim()) ||
   text.trim().startsWith("---- BEGIN SSH2 PUBLIC KEY ----");
 
-/** Rules over `properties.osProfile`. The key is not shown: somebody may have written the private one. */
+/** Rules over `properties.osProfile`. The key is not shown: it may be the private one. */
 export function checkOsProfile(
   { adminUsername, linuxConfiguration }: z.output<typeof osProfileSchema>,
   addIssue: AddIssue,

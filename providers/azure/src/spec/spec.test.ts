@@ -184,7 +184,7 @@ describe("providerSpec", () => {
       `${at}identityID: must be the id of a resource of type Microsoft\\.ManagedIdentity/userAssignedIdentities`,
     ],
     [
-      "an identity that is another resource",
+      "an identity that has another type of resource",
       properties({ identityID: `${group}/Microsoft.Compute/images/i` }),
       `${at}identityID: `,
     ],

@@ -243,7 +243,7 @@ function checkIdentity({ properties }: AzureSpec, addIssue: AddIssue): void {
 }
 
 /**
- * A confidential VM says what of its OS disk is encrypted, and no other VM does (Azure Compute REST API, `SecurityEncryptionTypes`; https://learn.microsoft.com/azure/confidential-computing/quick-create-confidential-vm-arm).
+ * A confidential VM has a kind of encryption of its OS disk, and no other VM has one (Azure Compute REST API, `SecurityEncryptionTypes`; https://learn.microsoft.com/azure/confidential-computing/quick-create-confidential-vm-arm).
  */
 function checkConfidential({ properties }: AzureSpec, addIssue: AddIssue): void {
   const encryption = properties.storageProfile.osDisk.managedDisk?.securityProfile?.securityEncryptionType;
