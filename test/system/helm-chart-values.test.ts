@@ -22,6 +22,7 @@ const newValues = [
   "metrics.serviceMonitor.scrapeTimeout",
   "metrics.serviceMonitor.relabelings",
   "metrics.serviceMonitor.metricRelabelings",
+  "metrics.rules.runbookUrl",
   "podSecurityContext",
   "securityContext",
   "dnsPolicy",
@@ -269,6 +270,26 @@ describe.each([
     expect(pod().volumes).toContainEqual({ name: "v", emptyDir: { medium: "Memory" } });
     expect(pod().containers.map(({ name }) => name)).toEqual(["millwright", "proxy"]);
     expect(pod().initContainers).toMatchObject([{ name: "wait", image: "w" }]);
+  });
+
+  it("name the runbooks of each alert, and one dashboard for each release", async () => {
+    const alerts = await render(
+      ...sets("metrics.rules.create=true,metrics.rules.runbookUrl=https://wiki.example/runbooks"),
+    );
+    expect(alerts.text).toContain("runbook_url: https://wiki.example/runbooks#millwrightnoleader\n");
+    expect(alerts.text).not.toContain("alerts.md#");
+    const usual = await render(...sets("metrics.rules.create=true"));
+    expect(usual.text).toMatch(/runbook_url: https:\/\/\S+\/alerts\.md#millwrightnoleader\n/);
+    const dashboardOf = async (namespace: string) => {
+      const { find } = await renderChart(helm, ["--namespace", namespace, ...sets("metrics.dashboard.create=true")]);
+      const [[file = "", text = ""] = []] = Object.entries(find("ConfigMap")["data"] as Record<string, string>);
+      const { uid, title, panels } = JSON.parse(text);
+      expect([uid.length <= 40, panels.length > 10]).toEqual([true, true]);
+      return [file, uid, title];
+    };
+    const [first, second] = [await dashboardOf("a"), await dashboardOf("b")];
+    expect(first.filter((each) => second.includes(each))).toEqual([]);
+    expect([first[0], first[2]]).toEqual(["a-millwright.json", "Millwright a-millwright"]);
   });
 
   it("of an older release give the defaults of this one, and none that must be there is missing silently", async () => {

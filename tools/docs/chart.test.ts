@@ -9,6 +9,7 @@ import { metricNames } from "./metric-names.ts";
 
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const chart = "charts/millwright";
+const runbooks = "https://github.com/millwright-dev/millwright/blob/main/docs/operations/alerts.md";
 
 /** Metrics, and the series of histograms. */
 const metrics = new Set(metricNames.flatMap((name) => [name, `${name}_bucket`, `${name}_count`, `${name}_sum`]));
@@ -50,7 +51,7 @@ describe("the Helm chart", () => {
         alert,
       ).toEqual([]);
       expect(namesIn(expr), alert).not.toEqual([]);
-      expect(annotations["runbook"], alert).toBe(`docs/operations/alerts.md#${alert.toLowerCase()}`);
+      expect(annotations["runbook_url"], alert).toBe(`${runbooks}#${alert.toLowerCase()}`);
       expect(page, alert).toContain(`\n## ${alert}\n`);
     }
     expect(page.match(/^## /gm)).toHaveLength(alerts.length);
@@ -65,6 +66,16 @@ describe("the Helm chart", () => {
     expect(wanted.length).toBeGreaterThan(5);
     const used = new Set(namesIn(read(`${chart}/files/alerts.yaml`)).map((name) => name.replace(/_count$/, "")));
     expect(wanted.filter((name) => name === undefined || !used.has(name))).toEqual([]);
+  });
+
+  it("has no metrics with labels that Thanos, Mimir or a remote write add", () => {
+    const described = read("packages/core/src/wire/metric-names.ts");
+    const labels = [...described.matchAll(/labels? ((?:`\w+`(?: \([^)]*\))?(?:, | and )?)+)/g)].flatMap(
+      ([, list = ""]) => [...list.replaceAll(/\([^)]*\)/g, "").matchAll(/`(\w+)`/g)].map(([, label]) => label),
+    );
+    expect(new Set(labels).size).toBeGreaterThan(10);
+    const added = ["cluster", "prometheus", "prometheus_replica", "replica", "tenant"];
+    expect(labels.filter((label = "") => added.includes(label))).toEqual([]);
   });
 
   it("has a dashboard on metrics that exist", () => {

@@ -172,7 +172,7 @@ export const requestMetricNames = {
   limit: "millwright_api_request_limit",
 } as const;
 
-/** Caches; labels `cluster` (`control` or `target`) and `resource`. */
+/** Caches; labels `api_server` (`control` or `target`) and `resource`. */
 export const cacheMetricNames = {
   /** Gauge: objects in the cache. */
   objects: "millwright_cache_objects",
@@ -290,9 +290,9 @@ export const ownMetricNames = {
   circuitOpen: "millwright_circuit_open",
   /** Gauge: operations of machines that call a driver; labels `operation` (`create`, `initialize`, `find`, `delete`) and `state`: `waiting` (throttled), `running`, `pending` (accepted by the cloud) or `failed` (until they are tried again). */
   operations: "millwright_machine_operations",
-  /** Gauge: by how many seconds the local clock is ahead of that of an API server, negative when it is behind; label `cluster`: `control` or, where it has another one, `target`. It is compensated for. */
+  /** Gauge: by how many seconds the local clock is ahead of that of an API server, negative when it is behind; label `api_server`: `control` or, where it has another one, `target`. It is compensated for. */
   clockSkewSeconds: "millwright_api_server_clock_skew_seconds",
-  /** Counter: how often an API server went back to an earlier state, as after a restore of etcd; label `cluster`: `control` or `target`. Alert on any increase. */
+  /** Counter: how often an API server went back to an earlier state, as after a restore of etcd; label `api_server`: `control` or `target`. Alert on any increase. */
   apiServerRewinds: "millwright_api_server_rewinds_total",
   /** Counter: errors of a driver outside of its calls, since the process started: promises that nothing waited for, timers, event emitters; label `provider`. Alert on any increase: it is a bug of the driver. */
   driverStrayErrors: "millwright_driver_stray_errors_total",

@@ -102,5 +102,5 @@ it("measures the clock skew of each API server that has sent a time", async () =
     other: undefined,
   });
   const lines = (await registry.metrics()).split("\n").filter((line) => line.startsWith("millwright_"));
-  expect(lines).toEqual(['millwright_api_server_clock_skew_seconds{cluster="control"} 3600.5']);
+  expect(lines).toEqual(['millwright_api_server_clock_skew_seconds{api_server="control"} 3600.5']);
 });

@@ -18,9 +18,9 @@ const setUp = (isSeparate: boolean) => {
 
 it("counts, logs and reports on the namespace that the API server went back", async () => {
   const { control, registry, record, log, end } = setUp(false);
-  expect(await registry.metrics()).toContain('millwright_api_server_rewinds_total{cluster="control"} 0');
+  expect(await registry.metrics()).toContain('millwright_api_server_rewinds_total{api_server="control"} 0');
   control.history.report(evidence);
-  expect(await registry.metrics()).toContain('millwright_api_server_rewinds_total{cluster="control"} 1');
+  expect(await registry.metrics()).toContain('millwright_api_server_rewinds_total{api_server="control"} 1');
   expect(await registry.metrics()).not.toContain("target");
   expect(log).toHaveBeenCalledWith("warn", expect.stringContaining("went back"), { cluster: "control", ...evidence });
   expect(record).toHaveBeenCalledWith(
@@ -42,7 +42,7 @@ it("only logs an incomplete list", async () => {
   const { control, registry, record, log } = setUp(false);
   control.history.report({ kind: "incomplete list", ...evidence });
   expect(log).toHaveBeenCalledWith("warn", expect.stringContaining("incomplete"), { cluster: "control", ...evidence });
-  expect(await registry.metrics()).toContain('millwright_api_server_rewinds_total{cluster="control"} 0');
+  expect(await registry.metrics()).toContain('millwright_api_server_rewinds_total{api_server="control"} 0');
   expect(record).not.toHaveBeenCalled();
 });
 
@@ -50,6 +50,6 @@ it("counts each cluster by itself", async () => {
   const { target, registry } = setUp(true);
   target.history.report(evidence);
   const text = await registry.metrics();
-  expect(text).toContain('millwright_api_server_rewinds_total{cluster="control"} 0');
-  expect(text).toContain('millwright_api_server_rewinds_total{cluster="target"} 1');
+  expect(text).toContain('millwright_api_server_rewinds_total{api_server="control"} 0');
+  expect(text).toContain('millwright_api_server_rewinds_total{api_server="target"} 1');
 });

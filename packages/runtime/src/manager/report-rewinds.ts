@@ -28,7 +28,7 @@ export function reportRewinds(clusters: Clusters, { namespace, registry, events,
   const counter = new Counter({
     name,
     help: "How often an API server went back to an earlier state, as after a restore of etcd.",
-    labelNames: ["cluster"],
+    labelNames: ["api_server"],
     registers: [registry],
   });
   const followed = [
@@ -37,12 +37,12 @@ export function reportRewinds(clusters: Clusters, { namespace, registry, events,
   ] as const;
   const ends = followed.flatMap(([cluster, history]) => {
     if (history === undefined) return [];
-    counter.inc({ cluster }, 0);
+    counter.inc({ api_server: cluster }, 0);
     return history.onRewind(({ kind, resource, found }) => {
       const fields = { cluster, resource, found };
       if (kind === "incomplete list")
         return log("warn", "A list was incomplete; all kinds are listed again before anything is decided", fields);
-      counter.inc({ cluster });
+      counter.inc({ api_server: cluster });
       log(
         "warn",
         "The API server went back to an earlier state; all kinds are listed again before anything is decided",

@@ -21,7 +21,7 @@ it("shows how many objects each cache has, how old its list is and how often it 
     const lines = await metricLines(registry);
     return lines.flatMap((line) => {
       const [, name, value] =
-        /^millwright_cache_(\w+)\{cluster="control",resource="machines"\} (\S+)$/.exec(line) ?? [];
+        /^millwright_cache_(\w+)\{api_server="control",resource="machines"\} (\S+)$/.exec(line) ?? [];
       return name === undefined ? [] : [`${name} ${value}`];
     });
   };

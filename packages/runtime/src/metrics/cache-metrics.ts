@@ -49,11 +49,11 @@ const resources: Readonly<Record<string, string>> = {
 export function measureCaches(registry: Registry, clusters: MeasuredCaches): void {
   const measured = Object.entries(clusters).flatMap(([cluster, caches]) =>
     Object.entries<MeasuredCache>(caches ?? {}).map(([name, cache]) => ({
-      labels: { cluster, resource: resources[name] ?? name },
+      labels: { api_server: cluster, resource: resources[name] ?? name },
       cache,
     })),
   );
-  const labelNames = ["cluster", "resource"] as const;
+  const labelNames = ["api_server", "resource"] as const;
   const registers = [registry];
   const gauge = (name: string, help: string, valueOf: (cache: MeasuredCache) => number | undefined): Gauge =>
     new Gauge({

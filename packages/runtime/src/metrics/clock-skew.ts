@@ -10,12 +10,12 @@ export function measureClockSkew(registry: Registry, times: ServerTimes): void {
   const gauge = new Gauge({
     name: ownMetricNames.clockSkewSeconds,
     help: "Seconds by which the local clock is ahead of that of an API server.",
-    labelNames: ["cluster"],
+    labelNames: ["api_server"],
     registers: [registry],
     collect() {
       for (const [cluster, time] of Object.entries(times)) {
         const aheadMs = time?.aheadMs();
-        if (aheadMs !== undefined) gauge.set({ cluster }, aheadMs / 1_000);
+        if (aheadMs !== undefined) gauge.set({ api_server: cluster }, aheadMs / 1_000);
       }
     },
   });
