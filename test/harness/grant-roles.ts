@@ -125,3 +125,14 @@ export function forbiddenRequests(): ForbiddenRequests {
     },
   };
 }
+
+/** Grants a user rules in the whole cluster. */
+export async function grantRules(api: ApiClient, user: string, rules: readonly object[]): Promise<void> {
+  const name = `granted-${user}`;
+  await api.create(resourceOf("ClusterRole"), { metadata: { name }, rules } as never);
+  await api.create(resourceOf("ClusterRoleBinding"), {
+    metadata: { name },
+    roleRef: { apiGroup: group, kind: "ClusterRole", name },
+    subjects: [{ apiGroup: group, kind: "User", name: user }],
+  } as never);
+}

@@ -1,27 +1,12 @@
 import { get } from "node:http";
 import { connect, type Socket } from "node:net";
-import type { ResourceType } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePorts } from "../../tools/control-plane/free-port.ts";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
-import { controllersUser } from "../harness/grant-roles.ts";
+import { controllersUser, grantRules } from "../harness/grant-roles.ts";
 import type { MillwrightProcess } from "../harness/millwright.ts";
 
 const reviews = ["tokenreviews", "subjectaccessreviews"];
-
-/** Grants a user rules in the whole cluster. */
-async function grant({ api }: ControlledFleet, user: string, rules: readonly object[]): Promise<void> {
-  const group = "rbac.authorization.k8s.io";
-  const type = (kind: string): ResourceType => {
-    return { group, version: "v1", kind, plural: `${kind.toLowerCase()}s`, namespaced: false };
-  };
-  await api.create(type("ClusterRole"), { metadata: { name: `granted-${user}` }, rules } as never);
-  await api.create(type("ClusterRoleBinding"), {
-    metadata: { name: `granted-${user}` },
-    roleRef: { apiGroup: group, kind: "ClusterRole", name: `granted-${user}` },
-    subjects: [{ apiGroup: group, kind: "User", name: user }],
-  } as never);
-}
 
 /** Keeps connections to ports open, each with hundreds of pipelined requests, with random tokens, or with headers that never end. */
 function startFlood(ports: readonly number[], connections: number) {
@@ -70,10 +55,10 @@ describe.skipIf(process.platform !== "linux")(
     let [metricsPort, dashboardPort] = [0, 0];
     beforeAll(async () => {
       fleet = await startControlledFleet({}, { tokens: { jane: { user: "jane" }, bob: { user: "bob" } } });
-      await grant(fleet, controllersUser, [
+      await grantRules(fleet.api, controllersUser, [
         { apiGroups: ["authentication.k8s.io", "authorization.k8s.io"], resources: reviews, verbs: ["create"] },
       ]);
-      await grant(fleet, "jane", [
+      await grantRules(fleet.api, "jane", [
         { nonResourceURLs: ["/metrics"], verbs: ["get"] },
         { apiGroups: ["machine.sapcloud.io"], resources: ["machines"], verbs: ["get"] },
       ]);
