@@ -35,9 +35,13 @@ import {
   requiredPermissions,
   taintKeys,
 } from "@millwright/core";
+import type { ErrorCodeGroup } from "@millwright/core/driver-kit";
 import { awsSpecSchema } from "@millwright/provider-aws";
 import { azureSpecSchema } from "@millwright/provider-azure";
 import { gcpSpecSchema } from "@millwright/provider-gcp";
+import { errorCodeGroups as awsErrorCodes } from "../../providers/aws/src/api/error-codes.ts";
+import { errorCodeGroups as azureErrorCodes } from "../../providers/azure/src/api/error-codes.ts";
+import { errorCodeGroups as gcpErrorCodes } from "../../providers/gcp/src/api/error-codes.ts";
 import { qemuSpecSchema } from "@millwright/provider-qemu";
 import * as z from "zod";
 import { reloadableFlags } from "../../packages/cli/src/configuration/reloadable-flags.ts";
@@ -110,6 +114,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ["control-permissions", permissionsTable("control")],
     ["target-permissions", permissionsTable("target")],
     ...specBlocks(),
+    ...cloudCodeBlocks(),
     ...performanceBlocks(readResults(baselineFile)),
     ...wireBlocks(read),
     ...conceptBlocks(),
@@ -233,6 +238,19 @@ const specBlocks = (): readonly (readonly [string, string])[] => [
   ["azure-spec", schemaTable(z.toJSONSchema(azureSpecSchema, { unrepresentable: "any" }))],
   ["gcp-spec", schemaTable(z.toJSONSchema(gcpSpecSchema, { unrepresentable: "any" }))],
   ["qemu-spec", schemaTable(z.toJSONSchema(qemuSpecSchema, { unrepresentable: "any", io: "input" }))],
+];
+
+/** Error codes of a cloud by the code of the contract. */
+const errorCodeTable = (groups: readonly ErrorCodeGroup[]): string =>
+  markdownTable(
+    ["code", "why", "codes of the cloud"],
+    groups.map(({ code: machineCode, why, cloudCodes }) => [code(machineCode), why, cloudCodes.map(code).join(", ")]),
+  );
+
+const cloudCodeBlocks = (): readonly (readonly [string, string])[] => [
+  ["aws-error-codes", errorCodeTable(awsErrorCodes)],
+  ["azure-error-codes", errorCodeTable(azureErrorCodes)],
+  ["gcp-error-codes", errorCodeTable(gcpErrorCodes)],
 ];
 
 /** What `millwright run` can select and reload. */

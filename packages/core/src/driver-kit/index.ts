@@ -19,6 +19,8 @@ export { createInFlightLimit } from "./in-flight-limit.ts";
 export type { InFlightLimit } from "./in-flight-limit.ts";
 export { beginExchange } from "./exchange-record.ts";
 export type { ExchangeRecord, ExchangeRequest } from "./exchange-record.ts";
+export { machineCodesIn } from "./error-code-groups.ts";
+export type { ErrorCodeGroup } from "./error-code-groups.ts";
 export { asOpenOutcome } from "./open-outcome.ts";
 export { ownsVm } from "./owns-vm.ts";
 export type { OwnerMarks } from "./owns-vm.ts";

@@ -1,92 +1,157 @@
 import type { MachineErrorCode } from "@millwright/core";
+import { type ErrorCodeGroup, machineCodesIn } from "@millwright/core/driver-kit";
 
-/** Codes of EC2 that mean quota or capacity: those of MCM's driver and of Karpenter (machine-controller-manager-provider-aws, `pkg/aws/errors/codes.go`). */
-const exhausted: ReadonlySet<string> = new Set([
-  "AddressLimitExceeded",
-  "InstanceLimitExceeded",
-  "InsufficientAddressCapacity",
-  "InsufficientCapacity",
-  "InsufficientCapacityOnOutpost",
-  "InsufficientFreeAddressesInSubnet",
-  "InsufficientHostCapacity",
-  "InsufficientInstanceCapacity",
-  "InsufficientReservedInstanceCapacity",
-  "InsufficientVolumeCapacity",
-  "MaxFleetCountExceeded",
-  "MaxIOPSLimitExceeded",
-  "MaxSpotInstanceCountExceeded",
-  "NetworkInterfaceLimitExceeded",
-  "ReservationCapacityExceeded",
-  "RouteLimitExceeded",
-  "SpotMaxPriceTooLow",
-  "UnfulfillableCapacity",
-  "Unsupported",
-  "VcpuLimitExceeded",
-  "VolumeLimitExceeded",
-]);
-
-/** Whether a code of EC2 is a lack of capacity or quota: another type or zone may have some. */
-export const isCapacityCode = (code: string): boolean => exhausted.has(code);
-
-/** Codes that reject a request for its rate (https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html). */
-const throttling: ReadonlySet<string> = new Set([
-  "EC2ThrottledException",
-  "RequestLimitExceeded",
-  "RequestThrottled",
-  "RequestThrottledException",
-  "SlowDown",
-  "ThrottledException",
-  "Throttling",
-  "ThrottlingException",
-  "TooManyRequestsException",
-]);
-
-/** Whether a code of EC2 or STS rejects a request for its rate alone. */
-export const isThrottlingCode = (code: string): boolean => throttling.has(code);
-
-const others: Readonly<Record<string, MachineErrorCode>> = {
-  AccessDenied: "PermissionDenied",
-  AccessDeniedException: "PermissionDenied",
-  AuthFailure: "Unauthenticated",
-  "AuthFailure.ServiceLinkedRoleCreationNotPermitted": "PermissionDenied",
-  Blocked: "PermissionDenied",
-  CredentialsProviderError: "Unauthenticated",
-  ExpiredToken: "Unauthenticated",
-  ExpiredTokenException: "Unauthenticated",
-  IDPCommunicationError: "Unavailable",
-  IDPCommunicationErrorException: "Unavailable",
-  IDPRejectedClaim: "Unauthenticated",
-  IDPRejectedClaimException: "Unauthenticated",
-  IdempotentParameterMismatch: "Aborted",
-  IncompleteSignature: "Unauthenticated",
-  IncorrectInstanceState: "Aborted",
-  IncorrectState: "Aborted",
-  InternalError: "Unavailable",
-  InternalFailure: "Unavailable",
-  InvalidClientTokenId: "Unauthenticated",
-  InvalidIdentityToken: "Unauthenticated",
-  InvalidIdentityTokenException: "Unauthenticated",
-  "InvalidInstanceID.NotFound": "NotFound",
-  InvalidUserID: "Unauthenticated",
-  MissingAuthenticationToken: "Unauthenticated",
-  OperationNotPermitted: "FailedPrecondition",
-  OptInRequired: "FailedPrecondition",
-  PendingVerification: "FailedPrecondition",
-  RequestExpired: "Unauthenticated",
-  RequestTimeout: "DeadlineExceeded",
-  ResourceCountExceeded: "InvalidArgument",
-  ServiceUnavailable: "Unavailable",
-  SignatureDoesNotMatch: "Unauthenticated",
-  Unavailable: "Unavailable",
-  UnauthorizedOperation: "PermissionDenied",
-  UnrecognizedClientException: "Unauthenticated",
+/**
+ * Error codes of EC2 and STS for what the driver requests. Sources: Amazon EC2 API Reference, "Error codes for the Amazon EC2 API"; AWS Security Token Service API Reference, "Common Errors"; for
+ * capacity also MCM's driver (machine-controller-manager-provider-aws, `pkg/aws/errors/codes.go`) and Karpenter. Codes of the SDK are among them.
+ */
+const capacity: ErrorCodeGroup = {
+  code: "ResourceExhausted",
+  why: "capacity, quota or addresses: another type or subnet may have some",
+  cloudCodes: [
+    "AddressLimitExceeded",
+    "HostLimitExceeded",
+    "InstanceLimitExceeded",
+    "InsufficientAddressCapacity",
+    "InsufficientCapacity",
+    "InsufficientCapacityOnOutpost",
+    "InsufficientCidrBlocks",
+    "InsufficientFreeAddressesInSubnet",
+    "InsufficientHostCapacity",
+    "InsufficientInstanceCapacity",
+    "InsufficientReservedInstanceCapacity",
+    "InsufficientVolumeCapacity",
+    "MaxFleetCountExceeded",
+    "MaxIOPSLimitExceeded",
+    "MaxSpotInstanceCountExceeded",
+    "NetworkInterfaceLimitExceeded",
+    "ReservationCapacityExceeded",
+    "RouteLimitExceeded",
+    "SpotMaxPriceTooLow",
+    "UnfulfillableCapacity",
+    "Unsupported",
+    "VcpuLimitExceeded",
+    "VolumeLimitExceeded",
+    "VolumeTypeNotAvailableInZone",
+  ],
 };
 
-/** The code of the contract for an answer of EC2 or STS, by its error code and its HTTP status. Nothing is Internal by default. */
-export function machineCodeOf(code: string, status: number): MachineErrorCode {
-  if (isCapacityCode(code)) return "ResourceExhausted";
-  if (isThrottlingCode(code)) return "Unavailable";
-  if (Object.hasOwn(others, code)) return others[code] ?? "Unavailable";
+/** Source: AWS SDKs and Tools Reference Guide, "Retry behavior". */
+const throttling: ErrorCodeGroup = {
+  code: "Unavailable",
+  why: "too many requests",
+  cloudCodes: [
+    "EC2ThrottledException",
+    "RequestLimitExceeded",
+    "RequestThrottled",
+    "RequestThrottledException",
+    "SlowDown",
+    "ThrottledException",
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequestsException",
+  ],
+};
+
+/** All codes that are not read from the status of the answer, for the README. */
+export const errorCodeGroups: readonly ErrorCodeGroup[] = [
+  capacity,
+  throttling,
+  {
+    code: "Unavailable",
+    why: "a failure within AWS, or of a service that it calls",
+    cloudCodes: [
+      "IDPCommunicationError",
+      "IDPCommunicationErrorException",
+      "InternalError",
+      "InternalFailure",
+      "ServiceUnavailable",
+      "Unavailable",
+    ],
+  },
+  { code: "DeadlineExceeded", why: "no answer in time", cloudCodes: ["RequestTimeout"] },
+  {
+    code: "Aborted",
+    why: "another request changes the same resource",
+    cloudCodes: ["ConcurrentTagAccess", "IdempotentParameterMismatch", "IncorrectInstanceState", "IncorrectState"],
+  },
+  {
+    code: "Unauthenticated",
+    why: "credentials that are wrong, expired, or not yet valid",
+    cloudCodes: [
+      "AuthFailure",
+      "CredentialsProviderError",
+      "ExpiredToken",
+      "ExpiredTokenException",
+      "IDPRejectedClaim",
+      "IDPRejectedClaimException",
+      "IncompleteSignature",
+      "InvalidClientTokenId",
+      "InvalidIdentityToken",
+      "InvalidIdentityTokenException",
+      "InvalidUserID",
+      "MissingAuthenticationToken",
+      "RequestExpired",
+      "SignatureDoesNotMatch",
+      "UnrecognizedClientException",
+    ],
+  },
+  {
+    code: "PermissionDenied",
+    why: "the credentials may not do it",
+    cloudCodes: [
+      "AccessDenied",
+      "AccessDeniedException",
+      "AuthFailure.ServiceLinkedRoleCreationNotPermitted",
+      "Blocked",
+      "UnauthorizedOperation",
+    ],
+  },
+  {
+    code: "FailedPrecondition",
+    why: "the account or the VM has to be changed first",
+    cloudCodes: ["AccountDisabled", "OperationNotPermitted", "OptInRequired", "PendingVerification"],
+  },
+  { code: "NotFound", why: "the VM does not exist", cloudCodes: ["InvalidInstanceID.NotFound"] },
+  {
+    code: "InvalidArgument",
+    why: "a value of the class, as all other codes with a status of 4xx",
+    cloudCodes: [
+      "InvalidAMIID.NotFound",
+      "InvalidAMIID.Unavailable",
+      "InvalidBlockDeviceMapping",
+      "InvalidGroup.NotFound",
+      "InvalidKeyPair.NotFound",
+      "InvalidParameterCombination",
+      "InvalidParameterValue",
+      "InvalidSnapshot.NotFound",
+      "InvalidSubnetID.NotFound",
+      "MissingParameter",
+      "PrivateIpAddressLimitExceeded",
+      "ResourceCountExceeded",
+      "TagLimitExceeded",
+      "TagPolicyViolation",
+    ],
+  },
+];
+
+const machineCodes = machineCodesIn(errorCodeGroups);
+
+/** Some requests for a subnet without addresses have a general code: only the text shows why. */
+const isLackOfAddresses = (message: string): boolean =>
+  /(\bnot|n't) (have )?(enough|sufficient) free .*(addresses|prefixes|cidr blocks)/i.test(message);
+
+/** Whether a code of EC2 is a lack of capacity or quota: another type or zone may have some. */
+export const isCapacityCode = (code: string): boolean => machineCodes.get(code) === "ResourceExhausted";
+
+/** Whether a code of EC2 or STS rejects a request for its rate alone. */
+export const isThrottlingCode = (code: string): boolean => throttling.cloudCodes.includes(code);
+
+/** The code of the contract for an answer of EC2 or STS, by its error code, its HTTP status and its text. Nothing is Internal by default. */
+export function machineCodeOf(code: string, status: number, message = ""): MachineErrorCode {
+  if (isLackOfAddresses(message)) return "ResourceExhausted";
+  const known = machineCodes.get(code);
+  if (known !== undefined) return known;
   // An unknown code: a server error is transient, anything else is about the request.
   if (status >= 500 || status === 429 || status === 408) return "Unavailable";
   return status >= 400 ? "InvalidArgument" : "Unavailable";

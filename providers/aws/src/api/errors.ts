@@ -101,7 +101,7 @@ function errorOf(
   const remedy = remedies[code];
   const from = server === "EC2" ? "" : `${server}: `;
   const text = `${what}: ${from}${steady(message)} (${code})${remedy === undefined ? "" : `; ${remedy}`}`;
-  return new MachineError(machineCodeOf(code, status), text, options);
+  return new MachineError(machineCodeOf(code, status, message), text, options);
 }
 
 function withoutAnswer(code: string, error: unknown, message: string): readonly [MachineErrorCode, string] {

@@ -29,6 +29,13 @@ const codes: readonly (readonly [string, string])[] = [
   ["LinkedAuthorizationFailed", "PermissionDenied"],
   ["RequestDisallowedByPolicy", "PermissionDenied"],
   ["InvalidAuthenticationToken", "Unauthenticated"],
+  ["VMMarketplaceInvalidInput", "InvalidArgument"],
+  ["BadRequest", "InvalidArgument"],
+  ["InvalidParameter", "InvalidArgument"],
+  ["AnUnknownCode", "InvalidArgument"],
+  ["KeyVaultAccessForbidden", "FailedPrecondition"],
+  ["MissingSubscriptionRegistration", "FailedPrecondition"],
+  ["DiskProcessingError", "Unavailable"],
 ];
 
 /** Ways in which a request fails, and what each is in the contract. */
@@ -57,11 +64,8 @@ const ends: readonly (readonly [FaultEnd, string])[] = [
 describe("refusals of Azure", () => {
   it.each<readonly [string, string]>([
     ...codes,
-    ["InvalidParameter", "InvalidArgument"],
     ["InvalidRequestContent", "InvalidArgument"],
-    ["BadRequest", "InvalidArgument"],
     ["PlatformImageNotFound", "InvalidArgument"],
-    ["AnUnknownCode", "InvalidArgument"],
   ])("%s while creating is %s", async (code, expected) => {
     const { arm, driver } = await aCloud();
     arm.faults.add({
@@ -76,6 +80,27 @@ describe("refusals of Azure", () => {
     arm.faults.clear();
     await driver.createMachine(aRequest(), aContext());
     expect(arm.inventory().vms).toHaveLength(1);
+  });
+
+  it("that a namespace is not registered have the command that registers it", async () => {
+    const { arm, driver } = await aCloud();
+    const message = "The subscription is not registered to use namespace 'Microsoft.Network'. See https://aka.ms/rps-not-found";
+    const end = refuse("MissingSubscriptionRegistration", { message, status: 409 });
+    arm.faults.add({ operation: "NetworkInterfaces_CreateOrUpdate", end });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: "FailedPrecondition",
+      message: expect.stringMatching(/; run "az provider register --namespace Microsoft\.Network" for this subscription$/),
+    });
+  });
+
+  it.each([
+    ["AnInternalFailure", "Unavailable"],
+    ["RequestTimedOut", "Unavailable"],
+    ["ServiceNotReady", "Unavailable"],
+  ])("with the unknown code %s at the end of an operation are %s", async (code, expected) => {
+    const { arm, driver } = await aCloud();
+    arm.world.vmFailures.set("m", { code, message: "because" });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: expected });
   });
 
   it.each(codes)("%s at the end of an operation is %s as well", async (code, expected) => {

@@ -1,6 +1,6 @@
 import { isMachineError, MachineError, type MachineErrorCode } from "@millwright/core";
 import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
-import { machineCodeOf, remedies } from "./error-codes.ts";
+import { machineCodeOf, remedyOf } from "./error-codes.ts";
 import { headerIn, requestIdsIn } from "./request-ids.ts";
 import { isOperationInProgress } from "./operation-in-progress.ts";
 import { explainTokenFailure, isTokenFailure } from "./token-failure.ts";
@@ -89,7 +89,7 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
   if (code === "PARSE_ERROR" || (code === "" && (status >= 500 || status === 404))) {
     return new MachineError("Unavailable", `${what}: Azure sent an unreadable response with status ${status}`, options);
   }
-  const remedy = remedies[code];
+  const remedy = remedyOf(code, message);
   const text = `${what}: ${steady(message)}${code === "" ? ` (status ${status})` : ` (${code})`}${remedy === undefined ? "" : `; ${remedy}`}`;
   return new MachineError(machineCodeOf(code, status, message), text, options);
 }
@@ -99,7 +99,11 @@ const hiddenFailure = /^The long-running operation has failed\.? *(?:([A-Za-z]+)
 
 function withoutAnswer(code: string, error: unknown, message: string): readonly [MachineErrorCode, string] {
   const [isHidden, hiddenCode = "", text = ""] = hiddenFailure.exec(message) ?? [];
-  if (isHidden !== undefined) return [machineCodeOf(hiddenCode, 0, text), `${text} (${hiddenCode || "no code"})`];
+  if (isHidden !== undefined) {
+    const remedy = remedyOf(hiddenCode, text);
+    const shown = `${text} (${hiddenCode || "no code"})${remedy === undefined ? "" : `; ${remedy}`}`;
+    return [machineCodeOf(hiddenCode, 0, text), shown];
+  }
   if (code === "REQUEST_SEND_ERROR" || fieldOf(error, "name") === "AbortError") {
     // The signal of the call has not aborted, so it was the time limit of the request.
     if (fieldOf(error, "name") === "AbortError") return ["DeadlineExceeded", "Azure did not respond in time"];

@@ -1,64 +1,108 @@
 import type { MachineErrorCode } from "@millwright/core";
+import { type ErrorCodeGroup, machineCodesIn } from "@millwright/core/driver-kit";
 
-/** Codes of operations, and reasons of rejections, that mean capacity (machine-controller-manager-provider-gcp, `pkg/gcp/errors/errors.go`). What contains `QUOTA` means it too. */
-const exhausted: ReadonlySet<string> = new Set([
-  "IP_SPACE_EXHAUSTED",
-  "IP_SPACE_EXHAUSTED_WITH_DETAILS",
-  "RESERVATION_CAPACITY_EXCEEDED",
-  "RESOURCE_POOL_EXHAUSTED",
-  "RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
-  "STOCKOUT",
-  "ZONE_RESOURCE_POOL_EXHAUSTED",
-  "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
-  "limitExceeded",
-  "quotaExceeded",
-  "stockout",
-]);
+/**
+ * Codes of operations (in capitals), reasons of rejections, and codes of token endpoints. Sources: https://cloud.google.com/compute/docs/resource-error,
+ * https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-vm-creation, https://developers.google.com/webmaster-tools/v1/errors (global domain), RFC 6749, section 5.2; for capacity also
+ * MCM's driver (machine-controller-manager-provider-gcp, `pkg/gcp/errors/errors.go`).
+ */
+export const errorCodeGroups: readonly ErrorCodeGroup[] = [
+  {
+    code: "ResourceExhausted",
+    why: "capacity, quota or addresses: another type or zone may have some; so is each code with `QUOTA`",
+    cloudCodes: [
+      "IP_SPACE_EXHAUSTED",
+      "IP_SPACE_EXHAUSTED_WITH_DETAILS",
+      "RESERVATION_CAPACITY_EXCEEDED",
+      "RESOURCE_POOL_EXHAUSTED",
+      "RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
+      "STOCKOUT",
+      "ZONE_RESOURCE_POOL_EXHAUSTED",
+      "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
+      "limitExceeded",
+      "quotaExceeded",
+      "stockout",
+    ],
+  },
+  {
+    code: "Unavailable",
+    why: "too many requests, or a failure within Google Cloud",
+    cloudCodes: [
+      "INTERNAL_ERROR",
+      "RATE_LIMIT_EXCEEDED",
+      "RESOURCE_OPERATION_RATE_EXCEEDED",
+      "backendError",
+      "dailyLimitExceeded",
+      "internalError",
+      "rateLimitExceeded",
+      "temporarily_unavailable",
+      "userRateLimitExceeded",
+    ],
+  },
+  {
+    code: "Aborted",
+    why: "another operation changes the same resource",
+    cloudCodes: ["RESOURCE_NOT_READY", "conflict", "operationInProgress", "resourceNotReady"],
+  },
+  { code: "AlreadyExists", why: "the name is taken", cloudCodes: ["RESOURCE_ALREADY_EXISTS", "alreadyExists"] },
+  {
+    code: "Unauthenticated",
+    why: "credentials that are wrong or expired",
+    cloudCodes: [
+      "authError",
+      "invalid_client",
+      "invalid_grant",
+      "invalid_request",
+      "invalid_scope",
+      "invalid_target",
+      "unauthorized_client",
+    ],
+  },
+  {
+    code: "PermissionDenied",
+    why: "a role or a policy does not allow it, or the API is disabled",
+    cloudCodes: [
+      "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
+      "PERMISSIONS_ERROR",
+      "VM_EXTERNAL_IP_ACCESS_POLICY_CONSTRAINT",
+      "accessNotConfigured",
+      "access_denied",
+      "forbidden",
+      "insufficientPermissions",
+    ],
+  },
+  {
+    code: "FailedPrecondition",
+    why: "another resource has to be changed first",
+    cloudCodes: [
+      "CONDITION_NOT_MET",
+      "RESERVATION_NOT_READY",
+      "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE",
+      "conditionNotMet",
+      "resourceInUseByAnotherResource",
+    ],
+  },
+  {
+    code: "InvalidArgument",
+    why: "a value of the class, as all other codes with a status of 4xx; a missing image or subnetwork, too",
+    cloudCodes: [
+      "INVALID_FIELD_VALUE",
+      "INVALID_RESERVATION",
+      "INVALID_USAGE",
+      "RESOURCE_NOT_FOUND",
+      "UNSUPPORTED_OPERATION",
+      "badRequest",
+      "invalid",
+      "required",
+    ],
+  },
+];
+
+const machineCodes = machineCodesIn(errorCodeGroups);
 
 /** Whether a code of an operation, or a reason, is a lack of capacity or quota: another type or zone may have some. */
-export const isCapacityCode = (code: string): boolean => exhausted.has(code) || code.includes("QUOTA");
-
-const others: Readonly<Record<string, MachineErrorCode>> = {
-  ACCESS_TOKEN_SCOPE_INSUFFICIENT: "PermissionDenied",
-  CONDITION_NOT_MET: "FailedPrecondition",
-  INTERNAL_ERROR: "Unavailable",
-  INVALID_FIELD_VALUE: "InvalidArgument",
-  INVALID_RESERVATION: "InvalidArgument",
-  PERMISSIONS_ERROR: "PermissionDenied",
-  RATE_LIMIT_EXCEEDED: "Unavailable",
-  RESERVATION_NOT_READY: "FailedPrecondition",
-  RESOURCE_ALREADY_EXISTS: "AlreadyExists",
-  RESOURCE_IN_USE_BY_ANOTHER_RESOURCE: "FailedPrecondition",
-  RESOURCE_NOT_FOUND: "InvalidArgument",
-  RESOURCE_NOT_READY: "Aborted",
-  RESOURCE_OPERATION_RATE_EXCEEDED: "Unavailable",
-  UNSUPPORTED_OPERATION: "InvalidArgument",
-  VM_EXTERNAL_IP_ACCESS_POLICY_CONSTRAINT: "PermissionDenied",
-  accessNotConfigured: "PermissionDenied",
-  alreadyExists: "AlreadyExists",
-  authError: "Unauthenticated",
-  backendError: "Unavailable",
-  badRequest: "InvalidArgument",
-  conditionNotMet: "FailedPrecondition",
-  forbidden: "PermissionDenied",
-  internalError: "Unavailable",
-  invalid: "InvalidArgument",
-  operationInProgress: "Aborted",
-  rateLimitExceeded: "Unavailable",
-  required: "InvalidArgument",
-  resourceInUseByAnotherResource: "FailedPrecondition",
-  resourceNotReady: "Aborted",
-  userRateLimitExceeded: "Unavailable",
-  // Of who gives out tokens.
-  access_denied: "PermissionDenied",
-  invalid_client: "Unauthenticated",
-  invalid_grant: "Unauthenticated",
-  invalid_request: "Unauthenticated",
-  invalid_scope: "Unauthenticated",
-  invalid_target: "Unauthenticated",
-  temporarily_unavailable: "Unavailable",
-  unauthorized_client: "Unauthenticated",
-};
+export const isCapacityCode = (code: string): boolean =>
+  machineCodes.get(code) === "ResourceExhausted" || code.includes("QUOTA");
 
 /**
  * The code of the contract for a rejection or a failed operation, by Google's code and the HTTP status. A missing image or subnetwork is about the class; the caller detects a missing
@@ -68,7 +112,8 @@ export function machineCodeOf(code: string, status: number, message: string): Ma
   if (isCapacityCode(code) || isLackOfType(message) || (status === 403 && message.startsWith("Quota '"))) {
     return "ResourceExhausted";
   }
-  if (Object.hasOwn(others, code)) return others[code] ?? "Unavailable";
+  const known = machineCodes.get(code);
+  if (known !== undefined) return known;
   // An unknown code: a server error is transient, anything else is about the request.
   if (status >= 500 || status === 429 || status === 408) return "Unavailable";
   if (status === 401) return "Unauthenticated";
