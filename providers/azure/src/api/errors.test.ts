@@ -84,12 +84,15 @@ describe("refusals of Azure", () => {
 
   it("that a namespace is not registered have the command that registers it", async () => {
     const { arm, driver } = await aCloud();
-    const message = "The subscription is not registered to use namespace 'Microsoft.Network'. See https://aka.ms/rps-not-found";
+    const message =
+      "The subscription is not registered to use namespace 'Microsoft.Network'. See https://aka.ms/rps-not-found";
     const end = refuse("MissingSubscriptionRegistration", { message, status: 409 });
     arm.faults.add({ operation: "NetworkInterfaces_CreateOrUpdate", end });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: "FailedPrecondition",
-      message: expect.stringMatching(/; run "az provider register --namespace Microsoft\.Network" for this subscription$/),
+      message: expect.stringMatching(
+        /; run "az provider register --namespace Microsoft\.Network" for this subscription$/,
+      ),
     });
   });
 
