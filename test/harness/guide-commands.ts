@@ -21,6 +21,8 @@ export async function commandsOf(
   return commands;
 }
 
-/** The arguments of a command, as a shell splits them; single quotes keep them together. */
+/** The arguments of a command, as a shell splits them; quotes keep them together. */
 export const wordsOf = (command: string): readonly string[] =>
-  [...command.matchAll(/(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", ""));
+  [...command.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>
+    word.replaceAll(/'([^']*)'|"([^"]*)"/g, "$1$2"),
+  );

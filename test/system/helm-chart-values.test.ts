@@ -282,14 +282,26 @@ describe.each([
     expect(usual.text).toMatch(/runbook_url: https:\/\/\S+\/alerts\.md#millwrightnoleader\n/);
     const dashboardOf = async (namespace: string) => {
       const { find } = await renderChart(helm, ["--namespace", namespace, ...sets("metrics.dashboard.create=true")]);
-      const [[file = "", text = ""] = []] = Object.entries(find("ConfigMap")["data"] as Record<string, string>);
-      const { uid, title, panels } = JSON.parse(text);
+      const [entry] = Object.entries(find("ConfigMap")["data"] as Record<string, string>);
+      const [file, text] = entry ?? [];
+      const { uid, title, panels } = JSON.parse(text ?? "");
       expect([uid.length <= 40, panels.length > 10]).toEqual([true, true]);
       return [file, uid, title];
     };
     const [first, second] = [await dashboardOf("a"), await dashboardOf("b")];
     expect(first.filter((each) => second.includes(each))).toEqual([]);
     expect([first[0], first[2]]).toEqual(["a-millwright.json", "Millwright a-millwright"]);
+  });
+
+  it("have no address of one IP family, and probes that use that of the pod", async () => {
+    const { text, container, find } = await render(...everything);
+    expect(text.match(/\b\d+\.\d+\.\d+\.\d+\b|ipBlock/g)).toBeNull();
+    for (const probe of ["livenessProbe", "readinessProbe"])
+      expect(container()).toMatchObject({ [probe]: { httpGet: { port: "metrics" } } });
+    expect(text).not.toMatch(/^ +host(IP)?:/m);
+    // Source: KEP-563, "ipFamilyPolicy": both families where the cluster has them, otherwise its one.
+    for (const name of ["metrics", "autoscaler", "dashboard"])
+      expect(find("Service", `millwright-${name}`).spec).toMatchObject({ ipFamilyPolicy: "PreferDualStack" });
   });
 
   it("of an older release give the defaults of this one, and none that must be there is missing silently", async () => {

@@ -47,6 +47,7 @@ export const testedPages: Readonly<Record<string, TestedPage>> = {
   "docs/operations/dashboard.md": system(1, "guide-daily-commands"),
   "docs/operations/gcp.md": system(3, "guide-operations"),
   "docs/operations/high-availability.md": system(4, "guide-high-availability"),
+  "docs/operations/install.md": system(5, "guide-install"),
   "docs/operations/migrate-from-mcm.md": system(6, "guide-migrate-from-mcm"),
   "docs/operations/monitor.md": system(3, "guide-chart"),
   "docs/operations/troubleshoot.md": system(11, "guide-troubleshoot"),
