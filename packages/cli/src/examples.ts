@@ -30,6 +30,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   approve: ["millwright approve deployment pool --at-a-time 3", "millwright approve --all --dry-run"],
   uninstall: ["millwright uninstall", "millwright uninstall --yes -n machines"],
   plan: ["millwright plan -f pool.yaml", "millwright plan --scale pool=5", "millwright plan --delete machine/pool-1"],
+  validate: [
+    "millwright validate pool.yaml",
+    "millwright validate machines/ --strict",
+    "helm template . | millwright validate -",
+  ],
   driver: ["millwright driver digest ./my-driver.js"],
   "driver digest": ["millwright driver digest ./my-driver.js"],
   "driver serve": ["millwright driver serve aws --listen unix:///run/aws.sock"],

@@ -4,6 +4,7 @@ import type { ExportFlags } from "./commands/export.ts";
 import type { ReplayFlags } from "./commands/replay.ts";
 import type { RestoreFlags } from "./commands/restore.ts";
 import type { SnapshotFlags } from "./commands/snapshot.ts";
+import type { ValidateFlags } from "./commands/validate.ts";
 import { addProviderTlsFlags } from "./driver-flags.ts";
 import {
   addControlCluster,
@@ -15,11 +16,28 @@ import {
 
 const oneNamespace = "a file has the objects of one namespace; use --namespace";
 
-/** Adds the commands that save and restore objects: `millwright snapshot` and `replay`, `export` and `restore`, and `adopt`. */
+/** Adds the commands that save and restore objects, or check files of them: `millwright snapshot` and `replay`, `export` and `restore`, `adopt`, and `validate`. */
 export function addFileCommands(program: Command, setStatus: (status: number) => void): void {
   addSnapshotCommands(program, setStatus);
   addBackupCommands(program, setStatus);
   addAdoptCommand(program);
+  addValidateCommand(program, setStatus);
+}
+
+function addValidateCommand(program: Command, setStatus: (status: number) => void): void {
+  addOutput(addProviderTlsFlags(program.command("validate <path...>")))
+    .description(
+      "check manifests of machines, their owners and classes without a cluster and a cloud, with line and field: status 0 when they are valid, 1 when not",
+    )
+    .option("--strict", "fail for keys that a driver ignores, too")
+    .option(
+      "--provider <name...>",
+      "drivers that are not in this repository, for classes that need them: an npm package, a path, or unix:///path or grpcs://host:port",
+    )
+    .action(async (paths: readonly string[], flags: ValidateFlags) => {
+      const { validate } = await import("./commands/validate.ts");
+      setStatus(await validate(paths, flags));
+    });
 }
 
 function addSnapshotCommands(program: Command, setStatus: (status: number) => void): void {

@@ -4,7 +4,7 @@ import { boolYaml11Tag, CORE_SCHEMA, dump, loadAll, mergeTag } from "js-yaml";
 const schema = CORE_SCHEMA.withTags(mergeTag, boolYaml11Tag);
 
 /** Kubernetes objects are a few levels deep; their readers are recursive. */
-const MAX_DEPTH = 200;
+export const MAX_DEPTH = 200;
 
 /** How many values the aliases of a document may stand for: no reader may walk through more than there is memory for. */
 const MAX_VALUES = 1_000_000;

@@ -14,12 +14,11 @@ import {
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
-  validateObjectMeta,
 } from "@millwright/core";
 import { applyMergePatch, controllerRefOf, createMergePatch, equalJson } from "@millwright/kube";
 import { asCreated, type ClusterState, type ManifestObject } from "../state/cluster-state.ts";
 import { adoptsSet } from "./overlaps.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { rejectionsOf } from "./manifest-problems.ts";
 import type { PreviewRoot } from "../simulation/preview-change.ts";
 
 /** A change that a user considers. */
@@ -88,10 +87,7 @@ function readOrReject<T extends { readonly metadata: ObjectMeta }>(
   kind: MachineKind,
   result: ReadResult<T>,
 ): T {
-  const problems = [
-    ...unknownFields(kind, object),
-    ...(result.ok ? validateObjectMeta(result.value.metadata) : result.problems),
-  ];
+  const problems = rejectionsOf(kind, object, result);
   if (result.ok && problems.length === 0) return result.value;
   const name = object.metadata.name ?? "";
   throw new ConfigError(`${source}: ${kind} "${name}": ${formatProblems(problems)}`);

@@ -59,6 +59,14 @@ export interface ManifestObject {
   /** File and number of the document, for messages. */
   readonly source: string;
   readonly object: ApiObject;
+  /** Where the field at a path is, or the nearest field around it; undefined where the text does not show it. */
+  readonly locate?: (path: string) => Location | undefined;
+}
+
+/** A line of a file; the first is 1. */
+export interface Location {
+  readonly file: string;
+  readonly line: number;
 }
 
 /** Reads a list. Objects that cannot be read are left out, with a note. */
