@@ -1,7 +1,6 @@
 import {
   type Driver,
   type FieldProblem,
-  isRecord,
   type MachineKind,
   machineKinds,
   readMachine,
@@ -99,13 +98,11 @@ async function problemsOf(
   }
 }
 
+const isMachineKind = (kind: string): kind is MachineKind => Object.hasOwn(machineKinds, kind);
+
 /** The kind of a machine object; undefined for objects of other APIs, which may have a kind of the same name. */
-function machineKindOf(object: ApiObject): MachineKind | undefined {
-  const { kind = "" } = object;
-  if (!Object.hasOwn(machineKinds, kind)) return undefined;
-  const known = kind as MachineKind;
-  return object.apiVersion === apiVersionOf(machineKinds[known]) ? known : undefined;
-}
+const machineKindOf = ({ apiVersion, kind = "" }: ApiObject): MachineKind | undefined =>
+  isMachineKind(kind) && apiVersion === apiVersionOf(machineKinds[kind]) ? kind : undefined;
 
 /**
  * Finds what is wrong with manifests without a cluster and without a cloud: fields that their kinds do not have, what the API server or a controller would reject, and `providerSpec` of classes by the
@@ -123,7 +120,7 @@ export async function validateManifests(
     const kind = machineKindOf(object);
     if (kind === undefined) continue;
     checked++;
-    const name = String(isRecord(object.metadata) ? (object.metadata.name ?? "") : "");
+    const { name = "" } = object.metadata;
     for (const { path, message, isWarning = false } of await problemsOf(kind, object, driverFor)) {
       const location = locate?.(path);
       const severity = isWarning ? "warning" : "error";
