@@ -152,6 +152,18 @@ describe.each([
     expect(own.pod().affinity).toEqual({ podAntiAffinity: { x: "y" } });
   });
 
+  it("pass flags as they are, also large numbers and characters of YAML", async () => {
+    const values = join(folder, "flags.yaml");
+    await writeFile(values, 'flags: { kube-api-qps: 1000000, v: 4, profiling: true, vmodule: "a: b #c" }');
+    const { container } = await render("--values", values);
+    expect(container().args.slice(-4)).toEqual([
+      "--kube-api-qps=1000000",
+      "--profiling=true",
+      "--v=4",
+      "--vmodule=a: b #c",
+    ]);
+  });
+
   it("fill in the selector of topology spread constraints", async () => {
     const spread = "topologySpreadConstraints";
     const { pod } = await render(...sets(`${spread}[0].topologyKey=zone,${spread}[1].labelSelector.matchLabels.a=b`));
@@ -185,6 +197,10 @@ describe.each([
           metricRelabelings: [{ action: "drop" }],
         },
       ],
+    });
+    const onHost = await render(...sets("hostNetwork=true"));
+    expect(onHost.find("Deployment").spec).toMatchObject({
+      strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     });
     expect((await render()).find("PodDisruptionBudget").spec).toMatchObject({ maxUnavailable: 1 });
   });
