@@ -1,8 +1,11 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { builtBinary } from "../../tools/control-plane/build-binary.ts";
 import type { ControlPlane } from "../../tools/control-plane/start-control-plane.ts";
 import { chart } from "../harness/chart.ts";
 import { createHelm, createHelm3, createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
@@ -38,8 +41,12 @@ describe.each([
   let folder: string;
   let values: string;
   let kubectl: ForeignTool;
+  let program: string;
 
   beforeAll(async () => {
+    program = await builtBinary("flux-apply", {
+      onBuild: (name, version) => console.log(`building ${name} ${version} with Go: takes a minute, once`),
+    });
     server = await startRealServer(undefined, flags);
     folder = await mkdtemp(join(tmpdir(), "millwright-chart-"));
     values = join(folder, "values.yaml");
@@ -79,6 +86,32 @@ describe.each([
     await kubectl(["apply", ...apply], text);
     const { code, stdout, stderr } = await kubectl.attempt(["diff", ...apply], text);
     expect([code, stdout, stderr]).toEqual([0, "", ""]);
+  });
+
+  it("is unchanged when Flux applies it again", async () => {
+    const helm = await createHelm(server.kubeconfig);
+    const { text, objects } = await renderChart(helm, [
+      "--namespace",
+      "a",
+      "--values",
+      values,
+      "--kube-version",
+      "1.35",
+    ]);
+    const file = join(folder, "rendered.yaml");
+    await writeFile(file, text);
+    const apply = async (): Promise<readonly string[]> => {
+      const { stdout } = await promisify(execFile)("bash", [
+        "-c",
+        '"$0" "$1" < "$2"',
+        program,
+        server.kubeconfig,
+        file,
+      ]);
+      return stdout.trim().split("\n");
+    };
+    expect(await apply()).toHaveLength(objects.length);
+    expect((await apply()).filter((line) => !line.startsWith("unchanged "))).toEqual([]);
   });
 
   it("is upgraded from the previous version with its values, and rolled back", async () => {

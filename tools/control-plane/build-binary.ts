@@ -15,12 +15,13 @@ const programs = {
   "machine-controller": { module: "go-mcm", target: "./machine-controller" },
   "otel-collector": { module: "otel-collector", target: "." },
   "health-readers": { module: "health-readers", target: "." },
+  "flux-apply": { module: "flux-apply", target: "." },
   kwok: { module: "kwok", target: "." },
   "mcm-specs": { module: "mcm-specs", target: "." },
   "outside-driver": { module: "outside-driver-go", target: "." },
 } as const;
 
-/** A program of the control plane, of the Go MCM, MCM's integration specs, the server of a driver of MCM, a collector of traces, kwok, or what judges objects as GitOps tools do. */
+/** A program of the control plane, of the Go MCM, MCM's integration specs, the server of a driver of MCM, a collector of traces, kwok, or what judges or applies objects as GitOps tools do. */
 export type Program = keyof typeof programs;
 
 /** Where builds are kept: outside of the repository, so that a fresh clone does not build again. */
@@ -68,6 +69,7 @@ const ownSources: Readonly<Record<ModuleName, readonly ModuleName[]>> = {
   kubernetes: [],
   "otel-collector": ["otel-collector"],
   "health-readers": ["health-readers"],
+  "flux-apply": ["flux-apply"],
   kwok: ["kwok"],
   "mcm-specs": ["mcm-specs"],
   "go-mcm": ["go-mcm"],

@@ -15,6 +15,10 @@ export const modules = {
     folder: fileURLToPath(new URL("health-readers/", import.meta.url)),
     requires: "sigs.k8s.io/cli-utils",
   },
+  "flux-apply": {
+    folder: fileURLToPath(new URL("flux-apply/", import.meta.url)),
+    requires: "github.com/fluxcd/pkg/ssa",
+  },
   kwok: { folder: fileURLToPath(new URL("kwok/", import.meta.url)), requires: "sigs.k8s.io/kwok" },
   "mcm-specs": {
     folder: fileURLToPath(new URL("mcm-specs/", import.meta.url)),
