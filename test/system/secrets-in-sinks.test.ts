@@ -46,7 +46,7 @@ const writers: Readonly<Record<string, (leaves: Leaves) => string>> = {
     `postgres://me:${password}@db.example/x\nhook: https://h.example/?a=1&token=${long}\nauth: ${key}\n`,
 };
 
-const alphabet = (characters: string) => fc.constantFrom(...characters);
+const alphabet = (characters: string) => fc.constantFrom(...characters.split(""));
 const leaf = (minLength: number, maxLength: number) =>
   fc.string({ unit: alphabet("abcdefghkmXYZ0123456789_-"), minLength, maxLength }).map((text) => `q${text}9`);
 const someLeaves = fc.record({ long: leaf(16, 60), password: leaf(7, 12), key: leaf(22, 40) });
