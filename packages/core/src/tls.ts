@@ -1,3 +1,9 @@
 /** TLS between processes that authenticate each other, and to servers that the system trusts. */
-export { createTlsServer, explainTlsFailure, followTlsFiles, systemContext } from "@millwright/base/tls";
+export {
+  createTlsServer,
+  explainTlsFailure,
+  followingContext,
+  followTlsFiles,
+  systemContext,
+} from "@millwright/base/tls";
 export type { TlsFiles, TlsLog } from "@millwright/base/tls";

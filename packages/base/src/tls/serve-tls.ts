@@ -1,8 +1,9 @@
 import type { Socket } from "node:net";
-import { createSecureContext, createServer, type Server, type TLSSocket } from "node:tls";
+import { createServer, type Server, type TLSSocket } from "node:tls";
 import type { Clock } from "../clock.ts";
 import { followTlsFiles, type TlsFiles, type TlsLog, type TlsMaterial } from "./follow-tls-files.ts";
 import { clientRejection } from "./client-rejection.ts";
+import { setServerContext, wrappedBy } from "./node-internals.ts";
 
 /** A rejected client is reported once in this time, milliseconds. */
 const REPORT_MS = 600_000;
@@ -12,12 +13,12 @@ const MAX_REPORTED = 1_000;
 /** Sessions are resumed with this server only. */
 const sessionIdContext = "millwright";
 
+/** How long a client may take for its handshake, milliseconds. */
+const HANDSHAKE_MS = 10_000;
+
 /** Lets new connections use this material. */
-function useMaterial(server: Server, { options }: TlsMaterial): void {
-  server.setSecureContext({ ...options, sessionIdContext });
-  // A tls.Server passes all options on but allowPartialTrustChain, so that its context is replaced by one that has it. Were this to fail, it would trust fewer certificates.
-  Object.assign(server, { _sharedCreds: createSecureContext({ ...options, sessionIdContext }) });
-}
+const useMaterial = (server: Server, { options }: TlsMaterial): void =>
+  setServerContext(server, { ...options, sessionIdContext });
 
 /** Reports each rejected client, and each reason, once in a while. */
 function createReport(ca: string, clock: Pick<Clock, "monotonicMs">, log: TlsLog) {
@@ -33,6 +34,14 @@ function createReport(ca: string, clock: Pick<Clock, "monotonicMs">, log: TlsLog
   };
 }
 
+/** Options of {@link createTlsServer}. */
+export interface TlsServerOptions {
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly log: TlsLog;
+  /** How long a client may take for its handshake, milliseconds. Default 10 s. */
+  readonly handshakeMs?: number;
+}
+
 /**
  * Makes a server of HTTP/2 over TLS whose clients need a certificate that an authority of the file `ca` has signed. New connections use the files as they are then. It does not listen yet.
  *
@@ -42,12 +51,13 @@ function createReport(ca: string, clock: Pick<Clock, "monotonicMs">, log: TlsLog
 export function createTlsServer(
   files: TlsFiles,
   onConnection: (socket: TLSSocket) => void,
-  { clock, log }: { readonly clock: Pick<Clock, "monotonicMs">; readonly log: TlsLog },
+  { clock, log, handshakeMs = HANDSHAKE_MS }: TlsServerOptions,
 ): Server {
   const follow = followTlsFiles(files, log);
   let current = follow();
   const report = createReport(files.ca, clock, log);
-  const server = createServer({ requestCert: true, rejectUnauthorized: true, ALPNProtocols: ["h2"] }, (socket) => {
+  const options = { requestCert: true, rejectUnauthorized: true, ALPNProtocols: ["h2"], handshakeTimeout: handshakeMs };
+  const server = createServer(options, (socket) => {
     // gRPC listens only to its sessions.
     socket.on("error", () => undefined);
     onConnection(socket);
@@ -65,9 +75,11 @@ export function createTlsServer(
     const rejected: unknown = socket.authorizationError;
     const code = typeof rejected === "string" ? rejected : (error.code ?? "");
     // The socket of TLS has lost its address by now; the one that it wraps is what "connection" was emitted with.
-    const wrapped: unknown = Reflect.get(socket, "_parent");
-    const peer = typeof wrapped === "object" && wrapped !== null ? peers.get(wrapped) : undefined;
+    const wrapped = wrappedBy(socket);
+    const peer = wrapped && peers.get(wrapped);
     if (rejected || code.startsWith("ERR_SSL")) report(peer ?? "unknown", code);
+    // Node leaves one open whose handshake took too long.
+    socket.destroy();
   });
   return server;
 }

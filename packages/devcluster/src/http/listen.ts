@@ -39,9 +39,13 @@ export function runServer(
   });
 }
 
+/** How long a client may take for its handshake, milliseconds. */
+const HANDSHAKE_MS = 10_000;
+
 /** Clients are asked for a certificate and served without one; authentication decides for each request. */
 function secureOptions({ certificatePem, keyPem, authorityPem }: Credentials & { readonly authorityPem: string }) {
-  return { cert: certificatePem, key: keyPem, ca: authorityPem, requestCert: true, rejectUnauthorized: false };
+  const certificates = { cert: certificatePem, key: keyPem, ca: authorityPem };
+  return { ...certificates, requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_MS };
 }
 
 function stop(server: Pick<Server, "close" | "closeAllConnections">): Promise<void> {

@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { chmod, lstat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { type Server, ServerCredentials } from "@grpc/grpc-js";
+import { listen as listenOn } from "@millwright/base/listen";
 import { type Clock, ConfigError } from "@millwright/core";
 import { createTlsServer, type TlsFiles, type TlsLog } from "@millwright/core/tls";
 import { type DriverAddress, formatDriverAddress, grpcTarget } from "../wire/address.ts";
@@ -60,17 +60,10 @@ async function listenWithTls(
     (socket) => injector.injectConnection(socket),
     options,
   );
-  connections.listen(address.port, address.host);
-  try {
-    await once(connections, "listening");
-  } catch (error) {
+  const port = await listenOn(connections, { address: address.host, port: address.port }).catch((error: unknown) => {
     throw error instanceof Error ? unusable(address, error) : error;
-  }
-  const bound = connections.address();
-  return {
-    port: typeof bound === "object" && bound !== null ? bound.port : 0,
-    stop: () => void connections.close(),
-  };
+  });
+  return { port, stop: () => void connections.close() };
 }
 
 /**

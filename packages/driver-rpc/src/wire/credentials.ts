@@ -1,6 +1,6 @@
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { ConfigError } from "@millwright/core";
-import { followTlsFiles, type TlsFiles, type TlsLog } from "@millwright/core/tls";
+import { followingContext, followTlsFiles, type TlsFiles, type TlsLog } from "@millwright/core/tls";
 import type { DriverAddress } from "./address.ts";
 
 /** Whether both sides authenticate. A unix socket is protected by its permissions; plain TCP is of this machine. */
@@ -17,9 +17,5 @@ export function requiredFiles(tls: TlsFiles | undefined): TlsFiles {
 export function clientCredentials(address: DriverAddress, tls: TlsFiles | undefined, log: TlsLog): ChannelCredentials {
   if (!needsTls(address)) return credentials.createInsecure();
   const follow = followTlsFiles(requiredFiles(tls), log);
-  return credentials.createFromSecureContext({
-    get context(): unknown {
-      return follow().context.context;
-    },
-  });
+  return credentials.createFromSecureContext(followingContext(() => follow().context));
 }
