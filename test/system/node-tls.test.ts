@@ -52,7 +52,7 @@ const connectWith = (port: number, options: ConnectionOptions): TLSSocket => {
   return socket;
 };
 
-/** Each fails on a Node where what it names is another one: see packages/base/src/tls/node-internals.ts. */
+/** Each fails on a Node that does not have what it names: see packages/base/src/tls/node-internals.ts. */
 describe("what is used of Node's TLS beside its public API", () => {
   it("_sharedCreds of a server: clients whose authority is an intermediate one in the bundle are accepted", async () => {
     const { port, verified } = await aServer();

@@ -1,4 +1,5 @@
-/** TLS between processes that authenticate each other, and to servers that the system trusts. */
+/** TLS between processes that authenticate each other, and to servers that the system trusts; how servers listen. */
+export { listen } from "@millwright/base/listen";
 export {
   createTlsServer,
   explainTlsFailure,

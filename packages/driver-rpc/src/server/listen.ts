@@ -1,9 +1,8 @@
 import { chmod, lstat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { type Server, ServerCredentials } from "@grpc/grpc-js";
-import { listen as listenOn } from "@millwright/base/listen";
 import { type Clock, ConfigError } from "@millwright/core";
-import { createTlsServer, type TlsFiles, type TlsLog } from "@millwright/core/tls";
+import { createTlsServer, listen as listenOn, type TlsFiles, type TlsLog } from "@millwright/core/tls";
 import { type DriverAddress, formatDriverAddress, grpcTarget } from "../wire/address.ts";
 import { assertTrustedFolder } from "../wire/socket-folder.ts";
 import { needsTls, requiredFiles } from "../wire/credentials.ts";
