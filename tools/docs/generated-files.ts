@@ -7,6 +7,7 @@ import {
 } from "@millwright/core";
 import { stringify } from "yaml";
 import { withFlagNames } from "./chart-flags.ts";
+import { classSchemaFiles } from "./class-schemas.ts";
 import type { ReadSource } from "./generated-blocks.ts";
 import { performanceCharts } from "../../test/scale/report/performance-page.ts";
 import { baselineFile, readResults } from "../../test/scale/report/results-files.ts";
@@ -38,6 +39,7 @@ export function generatedFiles(read: ReadSource): ReadonlyMap<string, string> {
   files.set(`${chart}/files/deletion-budget-policy.yaml`, header + yaml({ items: deletionBudgetPolicy() }));
   const schema = `${chart}/values.schema.json`;
   files.set(schema, withFlagNames(read(schema)));
+  for (const [file, text] of classSchemaFiles()) files.set(file, text);
   for (const [file, svg] of performanceCharts(readResults(baselineFile))) files.set(file, svg);
   return files;
 }

@@ -24,10 +24,13 @@ const get = (value: unknown, key: string): unknown =>
  * The JSON Schema of what a schema reads, where its library makes one (https://standardschema.dev/json-schema). This is how a driver declares the keys that it knows, nested ones, too; `undefined`: it
  * declares none.
  */
-export function jsonSchemaOf(schema: StandardSchemaV1 | undefined): unknown {
+export function jsonSchemaOf(
+  schema: StandardSchemaV1 | undefined,
+  target: "draft-2020-12" | "draft-07" = "draft-2020-12",
+): unknown {
   try {
     const make = get(get(schema?.["~standard"], "jsonSchema"), "input");
-    return typeof make === "function" ? make({ target: "draft-2020-12" }) : undefined;
+    return typeof make === "function" ? make({ target }) : undefined;
   } catch {
     // JSON Schema cannot express it.
     return undefined;
