@@ -24,7 +24,7 @@ describe.each([...classSchemaFiles()])("%s", (file, text) => {
   });
 
   it("rejects a class with a wrong type", () => {
-    const [machineClass] = documents.filter((each) => JSON.stringify(each).includes('"kind":"MachineClass"'));
+    const machineClass = documents.find((each) => JSON.stringify(each).includes('"kind":"MachineClass"'));
     expect(validate({ ...(machineClass as object), providerSpec: [] })).toBe(false);
   });
 });

@@ -24,6 +24,7 @@ function classSchema(provider: string, spec: (typeof specs)[keyof typeof specs])
       required: ["apiVersion", "kind"],
       properties: { apiVersion: { const: machineApiVersion }, kind: { const: "MachineClass" } },
     },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: { ...fields, properties: { ...fields?.properties, providerSpec } },
   };
 }
