@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ApiClient, createApiClient, loadKubeConfig } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createHelm } from "../harness/foreign-tools.ts";
+import { createHelm, createKubectl } from "../harness/foreign-tools.ts";
 import { type GuideRunner, readGuide } from "../harness/guide-runner.ts";
 import { type Fleet, machineClass, machineDeployment, startFleet } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
@@ -64,6 +64,24 @@ describe("the guide to installing", { timeout: 300_000 }, () => {
     expect(await guide.run("The first node", 4)).toMatch(/ Ready /);
     await guide.run("The first node", 5);
     expect(await guide.run("The first node", 6)).toContain("CRDs");
+    const [machine] = await fleet.machines();
+    const [helm, kubectl] = [await createHelm(cluster.kubeconfig), await createKubectl(cluster.kubeconfig)];
+    const notes = await helm(["get", "notes", "millwright", "--namespace", namespace]);
+    const commands = [...notes.matchAll(/^ {2}(kubectl|millwright) (.*)$/gm)]
+      .map(([, program, text = ""]) => {
+        const words = text
+          .replace("FILE", join(cluster.folder, "pool.yaml"))
+          .replace("NAME", machine?.metadata.name ?? "");
+        return [program, words.split(" ")] as const;
+      })
+      .filter(([, words]) => !words.includes("logs"));
+    expect(commands.length).toBeGreaterThan(4);
+    for (const [program, words] of commands)
+      if (program === "kubectl") await kubectl(words);
+      else {
+        const command = startMillwright(words, { KUBECONFIG: cluster.kubeconfig });
+        expect(await command.ended, `${words.join(" ")}: ${command.output()}`).toBe(0);
+      }
     for (const line of guide.rest)
       expect(line).toMatch(/^(?:millwright crds|helm template|kubectl create|kubectl apply)/);
   });
