@@ -1,6 +1,6 @@
+import type { SecureContext } from "node:tls";
 import type { SessionResources } from "@millwright/core/driver-kit";
 import { createEgressConnector, proxyFor } from "@millwright/core/egress";
-import { systemContext } from "@millwright/core/tls";
 import type { Agent, buildConnector, RequestInit, Response } from "undici";
 
 /** `fetch` over connections of its own, which go through the proxies of the environment. */
@@ -15,7 +15,7 @@ export interface EgressFetch {
 type Build = typeof buildConnector;
 
 /** Connects without TLS as it is, and with TLS to what the system trusts, which is read with the first of these connections. */
-function connectorOf(build: Build): ReturnType<Build> {
+function connectorOf(build: Build, systemContext: () => SecureContext): ReturnType<Build> {
   const plain = build({ allowH2: false });
   let secure: ReturnType<Build> | undefined;
   return (options, settle) => {
@@ -30,10 +30,11 @@ export function createEgressFetch({ env, recorder }: Pick<SessionResources, "env
   let isClosed = false;
   const send = async (url: string, init: RequestInit): Promise<Response> => {
     const { Agent, buildConnector, fetch } = await import("undici");
+    const { systemContext } = await import("@millwright/core/tls");
     const proxyOf = (target: URL): URL | undefined => proxyFor(target, env);
     agent ??= new Agent({
       allowH2: false,
-      connect: createEgressConnector(connectorOf(buildConnector), { proxyOf, ca: undefined }),
+      connect: createEgressConnector(connectorOf(buildConnector, systemContext), { proxyOf, ca: undefined }),
     });
     if (isClosed) void agent.destroy();
     return fetch(url, { ...init, dispatcher: agent });
