@@ -16,17 +16,21 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** How long a client may take for its handshake, milliseconds. */
+const HANDSHAKE_MS = 10_000;
+
 /** Listens, over TLS when there are credentials. Rejects with a ConfigError that names the port when it is in use. */
 export function runServer(
   { host, port }: Address,
   tls: (Credentials & { readonly authorityPem: string }) | undefined,
   listener: RequestListener,
+  handshakeTimeout = HANDSHAKE_MS,
 ): Promise<RunningServer> {
   const options = { keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 };
   const server =
     tls === undefined
       ? getBuiltinModule("node:http").createServer(options, listener)
-      : getBuiltinModule("node:https").createServer({ ...options, ...secureOptions(tls) }, listener);
+      : getBuiltinModule("node:https").createServer({ ...options, ...secureOptions(tls), handshakeTimeout }, listener);
   server.requestTimeout = 60_000;
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(listenError(error, host, port)));
@@ -39,13 +43,9 @@ export function runServer(
   });
 }
 
-/** How long a client may take for its handshake, milliseconds. */
-const HANDSHAKE_MS = 10_000;
-
 /** Clients are asked for a certificate and served without one; authentication decides for each request. */
 function secureOptions({ certificatePem, keyPem, authorityPem }: Credentials & { readonly authorityPem: string }) {
-  const certificates = { cert: certificatePem, key: keyPem, ca: authorityPem };
-  return { ...certificates, requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_MS };
+  return { cert: certificatePem, key: keyPem, ca: authorityPem, requestCert: true, rejectUnauthorized: false };
 }
 
 function stop(server: Pick<Server, "close" | "closeAllConnections">): Promise<void> {
