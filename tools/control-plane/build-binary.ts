@@ -6,6 +6,14 @@ import { withLock } from "./build-lock.ts";
 import { CannotBuildError } from "./cannot-build-error.ts";
 import { type ModuleName, modules, sourceHash, versionOf } from "./versions.ts";
 
+/** What a program is built of. */
+interface Source {
+  readonly module: ModuleName;
+  readonly target: string;
+  /** Further flags of the build command of drivers/go, which is then run in place of the compiler. */
+  readonly driver?: readonly string[];
+}
+
 /** The programs, and their modules. */
 const programs = {
   etcd: { module: "etcd", target: "." },
@@ -18,10 +26,19 @@ const programs = {
   "flux-apply": { module: "flux-apply", target: "." },
   kwok: { module: "kwok", target: "." },
   "mcm-specs": { module: "mcm-specs", target: "." },
-  "outside-driver": { module: "outside-driver-go", target: "." },
-} as const;
+  "outside-driver": {
+    module: "drivers-go",
+    target: "./build",
+    driver: ["-driver", modules["go-mcm"].folder, "-package", "machine-controller"],
+  },
+  "openstack-driver": {
+    module: "drivers-go",
+    target: "./build",
+    driver: ["-driver", "github.com/gardener/machine-controller-manager-provider-openstack@v0.27.1"],
+  },
+} as const satisfies Readonly<Record<string, Source>>;
 
-/** A program of the control plane, of the Go MCM, MCM's integration specs, the server of a driver of MCM, a collector of traces, kwok, or what judges or applies objects as GitOps tools do. */
+/** A program of the control plane, of the Go MCM, MCM's integration specs, servers of drivers of MCM, a collector of traces, kwok, or what judges or applies objects as GitOps tools do. */
 export type Program = keyof typeof programs;
 
 /** Where builds are kept: outside of the repository, so that a fresh clone does not build again. */
@@ -46,10 +63,9 @@ export interface BuildOptions {
  * and a program appears in the cache only once it is complete. Throws a {@link CannotBuildError} when Go or a module is missing.
  */
 export async function builtBinary(program: Program, options: BuildOptions = {}): Promise<string> {
-  const { module } = programs[program];
-  const version = versionOf(module);
+  const version = versionOf(programs[program].module);
   const cache = options.cache ?? cacheFolder();
-  const path = join(cache, cacheName(module, version), program);
+  const path = join(cache, cacheName(program), program);
   if (await isExecutable(path)) return path;
   return withLock(
     join(cache, "build.lock"),
@@ -73,27 +89,32 @@ const ownSources: Readonly<Record<ModuleName, readonly ModuleName[]>> = {
   kwok: ["kwok"],
   "mcm-specs": ["mcm-specs"],
   "go-mcm": ["go-mcm"],
-  "outside-driver-go": ["outside-driver-go", "go-mcm"],
+  "drivers-go": ["drivers-go", "go-mcm"],
 };
 
-/** The folder of a module in the cache: another one when code of this repository changes that is built into it. */
-const cacheName = (module: ModuleName, version: string): string =>
-  [module, version, ...ownSources[module].map((each) => sourceHash(modules[each].folder))].join("-");
+/** The folder of a program in the cache: another one when code of this repository changes that is built into it, or the version of a driver. */
+function cacheName(program: Program): string {
+  const { module, driver = [] }: Source = programs[program];
+  const versions = driver.flatMap((flag) => /@(v[\d.]+)$/.exec(flag)?.[1] ?? []);
+  const hashes = ownSources[module].map((each) => sourceHash(modules[each].folder));
+  return [module, versionOf(module), ...versions, ...hashes].join("-");
+}
 
 /** Where a program is, if it has been built. */
 export async function findBuilt(program: Program, cache: string = cacheFolder()): Promise<string | undefined> {
-  const { module } = programs[program];
-  const path = join(cache, cacheName(module, versionOf(module)), program);
+  const path = join(cache, cacheName(program), program);
   return (await isExecutable(path)) ? path : undefined;
 }
 
 async function build(program: Program, version: string, path: string, options: BuildOptions): Promise<void> {
-  const { module, target } = programs[program];
+  const { module, target, driver }: Source = programs[program];
   const { folder } = modules[module];
   await mkdir(join(path, ".."), { recursive: true });
   const aside = `${path}.${process.pid}`;
   const flags = ["-mod=readonly", "-buildvcs=false", "-p", "2", "-trimpath", "-ldflags", linkerFlags(module, version)];
-  const args = ["-n", "15", options.go ?? "go", "build", ...flags, "-o", aside, target];
+  const command =
+    driver === undefined ? ["build", ...flags, "-o", aside, target] : ["run", target, ...driver, "-o", aside];
+  const args = ["-n", "15", options.go ?? "go", ...command];
   try {
     await run("nice", args, folder, options.signal);
     await rename(aside, path);

@@ -5,11 +5,19 @@ import { findBinary } from "./find-binary.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
 /** Programs that are built by themselves. */
-const singles = ["outside-driver", "otel-collector", "health-readers", "flux-apply", "kwok", "mcm-specs"] as const;
+const singles = [
+  "outside-driver",
+  "openstack-driver",
+  "otel-collector",
+  "health-readers",
+  "flux-apply",
+  "kwok",
+  "mcm-specs",
+] as const;
 
 const usage = `usage: npm run control-plane -- build [${singles.join(" | ")}] | start [--controllers NAME,…]
 
-build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only the driver of test/outside-driver-go, an OpenTelemetry Collector, what judges objects as GitOps tools do or applies them as Flux does, kwok, or MCM's integration specs, and prints where they are
+build  finds or builds etcd, kube-apiserver, kube-controller-manager and a Go MCM, or only a driver of MCM that drivers/go serves (that of the simulated cloud, or of OpenStack), an OpenTelemetry Collector, what judges objects as GitOps tools do or applies them as Flux does, kwok, or MCM's integration specs, and prints where they are
 start  runs them until it is interrupted and prints the path of a kubeconfig
 `;
 

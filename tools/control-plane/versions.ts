@@ -28,8 +28,8 @@ export const modules = {
     folder: fileURLToPath(new URL("../go-mcm/", import.meta.url)),
     requires: "github.com/gardener/machine-controller-manager",
   },
-  "outside-driver-go": {
-    folder: fileURLToPath(new URL("../../test/outside-driver-go/", import.meta.url)),
+  "drivers-go": {
+    folder: fileURLToPath(new URL("../../drivers/go/", import.meta.url)),
     requires: "github.com/gardener/machine-controller-manager",
   },
 } as const;

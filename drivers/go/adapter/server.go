@@ -10,7 +10,8 @@ import (
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/status"
 	corev1 "k8s.io/api/core/v1"
-	"millwright/test/outside-driver-go/driverv1"
+
+	"github.com/millwright-dev/millwright/drivers/go/driverv1"
 )
 
 // Options is what a driver of MCM does not know of itself.

@@ -10,7 +10,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"millwright/test/outside-driver-go/driverv1"
+
+	"github.com/millwright-dev/millwright/drivers/go/driverv1"
 )
 
 const (

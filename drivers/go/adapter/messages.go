@@ -12,7 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"millwright/test/outside-driver-go/driverv1"
+
+	"github.com/millwright-dev/millwright/drivers/go/driverv1"
 )
 
 // maxMessage is the longest message of an error, bytes.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"millwright/test/outside-driver-go/driverv1"
+	"github.com/millwright-dev/millwright/drivers/go/driverv1"
 )
 
 // grace is how long a call that changes something may continue after it was cancelled.
