@@ -18,11 +18,18 @@ import (
 	"github.com/millwright-dev/millwright/drivers/go/adapter"
 )
 
-// The main function of a driver parses them, together with those of MCM. Of these --namespace counts, and the flags of logs.
+// The main function of a driver parses them, together with those of MCM. Of these --namespace counts, and the flags of logs. A container has them in its environment.
 var (
-	socket   = pflag.String("socket", "driver.sock", "unix socket to listen on")
-	provider = pflag.String("provider", "", "provider of the MachineClasses, spelled as the driver expects it, such as AWS")
+	socket   = pflag.String("socket", fromEnv("MILLWRIGHT_DRIVER_SOCKET", "driver.sock"), "unix socket to listen on")
+	provider = pflag.String("provider", fromEnv("MILLWRIGHT_DRIVER_PROVIDER", ""), "provider of the MachineClasses, spelled as the driver expects it, such as AWS")
 )
+
+func fromEnv(name, absent string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return absent
+}
 
 // Run serves a driver until the process is asked to end. It has the signature of Run in pkg/util/provider/app of MCM.
 func Run(mcm *options.MCServer, driver driver.Driver) error {
@@ -31,7 +38,11 @@ func Run(mcm *options.MCServer, driver driver.Driver) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return adapter.Listen(ctx, *socket, driver, adapter.Options{Name: *provider, Version: version(), Namespace: mcm.Namespace})
+	namespace := mcm.Namespace
+	if namespace == "" {
+		namespace = os.Getenv("MILLWRIGHT_DRIVER_NAMESPACE")
+	}
+	return adapter.Listen(ctx, *socket, driver, adapter.Options{Name: *provider, Version: version(), Namespace: namespace})
 }
 
 // version is that of the module of the main package.
