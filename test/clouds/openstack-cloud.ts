@@ -86,6 +86,11 @@ const missing = (what: string): Answer => ({
 
 const stateOf = ({ createdMs }: OpenstackServer): string => (Date.now() - createdMs < BUILD_MS ? "BUILD" : "ACTIVE");
 
+const unauthenticated: Answer = {
+  status: 401,
+  body: { error: { code: 401, message: "The request you have made requires authentication." } },
+};
+
 const portOf = ({ id, name }: OpenstackServer): object => ({
   id: `port-${id}`,
   name,
@@ -101,81 +106,54 @@ function shown(server: OpenstackServer): object {
   return { id, name, metadata, status: stateOf(server), addresses: stateOf(server) === "ACTIVE" ? addresses : {} };
 }
 
-/** Starts the cloud on loopback. */
-export async function startOpenstackCloud(): Promise<OpenstackCloud> {
+/** The root of a service: its versions. */
+function versionsOf(href: string, id: string): Answer {
+  const version = { id, status: "CURRENT", version: "", min_version: "", links: [{ rel: "self", href }] };
+  return { status: 200, body: { version, versions: [version] } };
+}
+
+function keystone(url: string, path: string, body: unknown): Answer {
+  if (path !== "/v3/auth/tokens") {
+    const v3 = { id: "v3.14", status: "stable", links: [{ rel: "self", href: `${url}/v3/` }] };
+    return { status: 300, body: { versions: { values: [v3] } } };
+  }
+  if (!JSON.stringify(body).includes(`"password":"${password}"`)) return unauthenticated;
+  const endpointOf = (type: string, at: string) => ({
+    type,
+    name: type,
+    endpoints: [{ interface: "public", region: openstackRegion, region_id: openstackRegion, url: `${url}${at}` }],
+  });
+  const catalog = [
+    endpointOf("compute", "/compute/v2.1"),
+    endpointOf("network", "/network"),
+    endpointOf("volumev3", "/volume/v3"),
+  ];
+  const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+  const issued_at = new Date().toISOString();
+  return { status: 201, token, body: { token: { catalog, expires_at, issued_at, methods: ["password"] } } };
+}
+
+/** Nova, and its servers. */
+function createNova() {
   const servers = new Map<string, OpenstackServer>();
   let isFull = false;
-  let url = "";
-
-  const keystone = (path: string, body: unknown): Answer => {
-    if (path !== "/v3/auth/tokens") {
-      const v3 = { id: "v3.14", status: "stable", links: [{ rel: "self", href: `${url}/v3/` }] };
-      return { status: 300, body: { versions: { values: [v3] } } };
-    }
-    if (!JSON.stringify(body).includes(`"password":"${password}"`))
-      return {
-        status: 401,
-        body: { error: { code: 401, message: "The request you have made requires authentication." } },
-      };
-    const endpointOf = (type: string, at: string) => ({
-      type,
-      name: type,
-      endpoints: [{ interface: "public", region: openstackRegion, region_id: openstackRegion, url: `${url}${at}` }],
-    });
-    const catalog = [
-      endpointOf("compute", "/compute/v2.1"),
-      endpointOf("network", "/network"),
-      endpointOf("volumev3", "/volume/v3"),
-    ];
-    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-    return {
-      status: 201,
-      token,
-      body: { token: { catalog, expires_at, issued_at: new Date().toISOString(), methods: ["password"] } },
-    };
-  };
-
   const create = (body: unknown): Answer => {
-    if (isFull)
-      return {
-        status: 403,
-        body: {
-          forbidden: {
-            code: 403,
-            message: "Quota exceeded for instances: Requested 1, but already used 10 of 10 instances",
-          },
-        },
-      };
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Nova validates it; the driver is a real client
+    if (isFull) return { status: 403, body: { forbidden: { code: 403, message: "Quota exceeded for instances" } } };
+    // The driver is a real client, which has validated it.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const { server } = body as { server: ServerRequest };
     const id = randomUUID();
     const { name, metadata = {}, user_data: userData = "" } = server;
     servers.set(id, { id, name, metadata, userData, createdMs: Date.now() });
     return { status: 202, body: { server: { id } } };
   };
-
-  /** The root of a service: its versions. */
-  const versionsOf = (at: string, id: string): Answer => {
-    const version = {
-      id,
-      status: "CURRENT",
-      version: "",
-      min_version: "",
-      links: [{ rel: "self", href: `${url}${at}` }],
-    };
-    return { status: 200, body: { version, versions: [version] } };
-  };
-
-  const nova = (method: string, path: string, query: URLSearchParams, body: unknown): Answer => {
-    if (path === "/" || path === "") return versionsOf("/compute/v2.1/", "v2.1");
+  const answer = (method: string, path: string, query: URLSearchParams, body: unknown): Answer => {
     if (path === "/flavors/detail") return { status: 200, body: { flavors: [flavor] } };
     if (path === "/servers" && method === "POST") return create(body);
     if (path === "/servers/detail") {
       const name = new RegExp(query.get("name") ?? "");
-      return {
-        status: 200,
-        body: { servers: [...servers.values()].filter((each) => name.test(each.name)).map(shown) },
-      };
+      const found = [...servers.values()].filter((each) => name.test(each.name));
+      return { status: 200, body: { servers: found.map(shown) } };
     }
     const id = /^\/servers\/([^/]+)$/.exec(path)?.[1] ?? "";
     const server = servers.get(id);
@@ -184,57 +162,69 @@ export async function startOpenstackCloud(): Promise<OpenstackCloud> {
     servers.delete(id);
     return { status: 204 };
   };
+  return { answer, servers: () => [...servers.values()], fillUp: () => void (isFull = true) };
+}
+
+const instanceOf = (server: OpenstackServer): CloudInstance => ({
+  nodeName: server.name,
+  systemUuid: server.id,
+  isRunning: stateOf(server) === "ACTIVE",
+  providerId: `openstack:///${openstackRegion}/${server.id}`,
+  zone: "zone-a",
+  region: openstackRegion,
+  instanceType: flavor.name,
+  addresses: [],
+});
+
+/** Starts the cloud on loopback. */
+export async function startOpenstackCloud(): Promise<OpenstackCloud> {
+  const { answer: nova, servers, fillUp } = createNova();
+  let url = "";
 
   const neutron = (method: string, path: string, query: URLSearchParams): Answer => {
-    if (path === "/" || path === "") return versionsOf("/network/v2.0/", "v2.0");
-    if (path === "/v2.0/ports") {
-      const ports = [...servers.values()].filter(({ id }) => id === query.get("device_id")).map(portOf);
-      return { status: 200, body: { ports } };
-    }
-    return method === "PUT" ? { status: 200, body: { port: {} } } : missing(path);
+    if (path !== "/v2.0/ports") return method === "PUT" ? { status: 200, body: { port: {} } } : missing(path);
+    const ports = servers().filter(({ id }) => id === query.get("device_id"));
+    return { status: 200, body: { ports: ports.map(portOf) } };
   };
 
   const answerOf = (method: string, { pathname, searchParams }: URL, hasToken: boolean, body: unknown): Answer => {
     const [, service = ""] = pathname.split("/");
-    if (service === "v3" || service === "") return keystone(pathname, body);
-    if (!hasToken) return { status: 401, body: { error: { code: 401, message: "Unauthorized" } } };
-    if (service === "volume") return versionsOf("/volume/v3/", "v3.0");
-    return service === "compute"
-      ? nova(method, pathname.replace("/compute/v2.1", ""), searchParams, body)
-      : neutron(method, pathname.replace("/network", ""), searchParams);
+    if (service === "v3" || service === "") return keystone(url, pathname, body);
+    if (!hasToken) return unauthenticated;
+    switch (pathname) {
+      case "/compute/v2.1/":
+        return versionsOf(`${url}${pathname}`, "v2.1");
+      case "/network/":
+        return versionsOf(`${url}/network/v2.0/`, "v2.0");
+      case "/volume/v3/":
+        return versionsOf(`${url}${pathname}`, "v3.0");
+      default:
+        return service === "compute"
+          ? nova(method, pathname.replace("/compute/v2.1", ""), searchParams, body)
+          : neutron(method, pathname.replace("/network", ""), searchParams);
+    }
   };
 
   const http = createServer((request, response) => {
     const respond = async (): Promise<void> => {
       const at = new URL(request.url ?? "", url);
       const hasToken = request.headers["x-auth-token"] === token;
-      const answer = answerOf(request.method ?? "", at, hasToken, await bodyOf(request));
-      const headers = {
-        "content-type": "application/json",
-        ...(answer.token === undefined ? {} : { "x-subject-token": answer.token }),
-      };
-      response.writeHead(answer.status, headers).end(answer.body === undefined ? "" : JSON.stringify(answer.body));
+      const { status, body, token: issued } = answerOf(request.method ?? "", at, hasToken, await bodyOf(request));
+      const headers = issued === undefined ? {} : { "x-subject-token": issued };
+      response.writeHead(status, { "content-type": "application/json", ...headers });
+      response.end(body === undefined ? "" : JSON.stringify(body));
     };
     respond().catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
   await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a TCP server
+  // It listens on TCP.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   return {
     authUrl: `${url}/v3`,
-    servers: () => [...servers.values()],
-    instances: () =>
-      [...servers.values()].map((server) => ({
-        nodeName: server.name,
-        systemUuid: server.id,
-        isRunning: stateOf(server) === "ACTIVE",
-        providerId: `openstack:///${openstackRegion}/${server.id}`,
-        zone: "zone-a",
-        region: openstackRegion,
-        instanceType: flavor.name,
-        addresses: [],
-      })),
-    fillUp: () => void (isFull = true),
+    servers,
+    instances: () => servers().map(instanceOf),
+    fillUp,
     close: () => new Promise((resolve) => void http.close(() => resolve())),
   };
 }

@@ -48,7 +48,8 @@ export async function startOutsideDriver({ path, args, env }: OutsideCommand): P
 /** MCM's driver of the simulated cloud, in Go; undefined where `npm run control-plane -- build outside-driver` has not built it. */
 export async function goDriver(namespace: string): Promise<OutsideCommand | undefined> {
   const path = await findBuilt("outside-driver");
-  return path === undefined ? undefined : { path, args: (socket) => [`-socket=${socket}`, `-namespace=${namespace}`] };
+  const flags = ["--provider=mock", `--namespace=${namespace}`];
+  return path === undefined ? undefined : { path, args: (socket) => [`--socket=${socket}`, ...flags] };
 }
 
 const pythonFolder = join(homedir(), ".cache/millwright/outside-driver-python");
