@@ -7,8 +7,14 @@ export interface Versioned {
 
 const kinds = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
 
-/** A dependency range with another version, as exact or as wide as it was. */
-const sameRange = (range: string, version: string): string => `${/^[\^~]?/.exec(range)?.[0] ?? ""}${version}`;
+/**
+ * A dependency range with another version, as exact or as wide as it was. `>=0.1.0 <1` ends at the next major version: the contract's version decides whether a driver
+ * fits, while `^0.1.0` would refuse 0.2.0.
+ */
+function sameRange(range: string, version: string): string {
+  if (range.startsWith(">=")) return `>=${version} <${Number.parseInt(version, 10) + 1}`;
+  return `${/^[\^~]?/.exec(range)?.[0] ?? ""}${version}`;
+}
 
 /**
  * A manifest of this repository with its new version, and with that version in all that it depends on in this repository: the packages are released together.
