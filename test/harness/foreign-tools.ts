@@ -129,6 +129,9 @@ async function createTool(
 /** Path of a real kubectl, for programs that call it by themselves. */
 export const kubectlPath = (): Promise<string> => pathOf("kubectl");
 
+/** Path of a real Helm, likewise. */
+export const helmPath = (tool: "helm" | "helm3"): Promise<string> => pathOf(tool);
+
 /** A real kubectl for the cluster of a kubeconfig; `environment` goes beside its own (`EDITOR`). */
 export const createKubectl = (
   kubeconfig: string,

@@ -20,8 +20,8 @@ it("a tag of a version starts the release, whose jobs have the permissions that 
   expect(workflow.permissions).toEqual({ contents: "read" });
   expect(Object.entries(workflow.jobs).map(([name, job]) => [name, job.permissions])).toEqual([
     ["packages", { contents: "read", "id-token": "write" }],
-    ["images", { contents: "read", packages: "write" }],
-    ["chart", { contents: "read", packages: "write" }],
+    ["images", { contents: "read", packages: "write", "id-token": "write" }],
+    ["chart", { contents: "read", packages: "write", "id-token": "write" }],
   ]);
   expect(workflow.jobs.images?.needs).toBe("packages");
   expect(workflow.jobs.chart?.needs).toBe("images");
