@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { nearestName } from "./nearest-name.ts";
 
-const names = ["createMachine", "deleteMachine", "getMachineStatus", "aws", "mock"];
+const names = ["createMachine", "deleteMachine", "getMachineStatus", "aws", "mock", "maxUnavailable", "type"];
 
 it.each([
   ["createMachines", "createMachine"],
@@ -10,6 +10,9 @@ it.each([
   ["deletMachine", "deleteMachine"],
   ["getMachinesStatus", "getMachineStatus"],
   ["awss", "aws"],
+  ["MaxUnavailible", "maxUnavailable"],
+  ["tpye", "type"],
+  ["size", undefined],
   ["createMachine", undefined],
   ["openSession", undefined],
   ["a", undefined],

@@ -1,5 +1,12 @@
-import { crds, type FieldProblem, isRecord, joinPath, type MachineKind, type StructuralSchema } from "@millwright/core";
-import { nearestName } from "./nearest-name.ts";
+import {
+  crds,
+  type FieldProblem,
+  isRecord,
+  joinPath,
+  type MachineKind,
+  nearestName,
+  type StructuralSchema,
+} from "@millwright/core";
 
 /** Maximum number of problems that are reported for one object. */
 const MAX_PROBLEMS = 20;
