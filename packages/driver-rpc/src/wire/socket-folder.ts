@@ -9,6 +9,8 @@ export interface FolderAccess {
   readonly mode: number;
   /** User id of the owner. */
   readonly uid: number;
+  /** Group id. */
+  readonly gid: number;
   /** Whether only the containers of this pod can have it: a volume that is mounted there. */
   readonly isPodVolume: boolean;
 }
@@ -19,11 +21,11 @@ const WRITABLE_BY_OTHERS = 0o002;
 const STICKY = 0o1000;
 
 /**
- * Why another user could put a socket of its own into a folder, or into one below it, and what to do; undefined when none can. As OpenSSH judges the folders of a key (`StrictModes`), apart from sticky ones and volumes
- * of pods.
+ * Why another user could put a socket of its own into a folder, or into one below it, and what to do; undefined when none can. As OpenSSH judges the folders of a key (`StrictModes`), apart from sticky ones, volumes
+ * of pods, and those of a group with the number of its owner: the private group of a user, whose home folder it may write to on Debian and Fedora.
  */
 export function folderProblem(
-  { mode, uid, isPodVolume }: FolderAccess,
+  { mode, uid, gid, isPodVolume }: FolderAccess,
   folder: string,
   self: number,
 ): string | undefined {
@@ -32,13 +34,13 @@ export function folderProblem(
   if ((mode & STICKY) !== 0 || isPodVolume) return undefined;
   if ((mode & WRITABLE_BY_OTHERS) !== 0)
     return `every user can replace the socket in ${folder}; run chmod go-w ${folder}, or use another folder`;
-  if ((mode & WRITABLE_BY_GROUP) !== 0)
+  if ((mode & WRITABLE_BY_GROUP) !== 0 && gid !== uid)
     return `the group of ${folder} can replace the socket; run chmod g-w ${folder}, or use another folder`;
   return undefined;
 }
 
 /** Why a socket that is there may be that of another user, who may create files in a sticky folder. A folder of a group is for the drivers of the group. */
-export function socketProblem(folder: FolderAccess, socketUid: number, self: number): string | undefined {
+export function socketProblem(folder: Omit<FolderAccess, "gid">, socketUid: number, self: number): string | undefined {
   if ((folder.mode & WRITABLE_BY_OTHERS) === 0 || folder.isPodVolume) return undefined;
   if (socketUid === 0 || socketUid === self) return undefined;
   return `it belongs to user ${socketUid}, and every user can create files beside it; use a folder that only root or user ${self} can write to`;
@@ -51,8 +53,8 @@ async function isPodVolume(folder: string, device: number): Promise<boolean> {
 }
 
 async function accessOf(folder: string): Promise<FolderAccess> {
-  const { mode, uid, dev } = await stat(folder);
-  return { mode, uid, isPodVolume: await isPodVolume(folder, dev) };
+  const { mode, uid, gid, dev } = await stat(folder);
+  return { mode, uid, gid, isPodVolume: await isPodVolume(folder, dev) };
 }
 
 /** A folder and all folders above it. */
