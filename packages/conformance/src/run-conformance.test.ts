@@ -10,6 +10,7 @@ import type { FixtureSetup } from "./session/fixture.ts";
 import { runStartOf } from "./session/run-id.ts";
 import { openSession } from "./session/session.ts";
 import { toyFixture } from "./testing/toy-fixture.ts";
+import type { ToySteps } from "./testing/toy-steps.ts";
 
 const hourMs = 3_600_000;
 
@@ -43,6 +44,25 @@ describe("a run", () => {
     expect(results[0]).toMatchObject({
       status: "notApplicable",
       reason: "The cloud lacks duplicateVms: names are unique",
+    });
+  });
+
+  it("creates VMs of several pages through the driver, if the fixture names the size of a page", async () => {
+    const listOf = async (longest: number) => {
+      const change = {
+        steps: (right: ToySteps) => ({
+          list: async (...args: Parameters<ToySteps["list"]>) => (await right.list(...args)).slice(0, longest),
+        }),
+      };
+      const { stage: _, ...rest } = await toyFixture(change)();
+      const { results, leftovers } = await runConformance({ fixture: { ...rest, pageSize: 10 }, only: ["list.pages"] });
+      return { status: results[0]?.status, reason: results[0]?.reason, leftovers };
+    };
+    expect(await listOf(100)).toMatchObject({ status: "passed", leftovers: [] });
+    expect(await listOf(20)).toMatchObject({
+      status: "failed",
+      reason: "After 21 VMs were created, the list has 20 more.",
+      leftovers: [],
     });
   });
 

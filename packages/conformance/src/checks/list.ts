@@ -4,15 +4,22 @@ import { skipped } from "../session/outcome.ts";
 import { type CheckContext, type CheckTable, expect, outcomeOf } from "./check.ts";
 import { faultDeadlineMs, from, requestsOf, samples } from "./faults.ts";
 
+/** Fills several pages of every cloud that we know. */
 const manyVms = 2_500;
 
-/** Stages many VMs, if the fixture can. */
-async function stageMany(t: CheckContext): Promise<boolean> {
-  const stage = t.fixture.stage?.manyVms;
-  if (stage === undefined || t.session.profile.maxStagedVms < manyVms) return false;
-  const { end } = await stage(manyVms);
-  t.atEnd(end);
-  return true;
+/** Creates VMs of several pages, and returns their number: the fixture does, or for pages whose size it names the driver. Undefined where neither can. */
+async function stagePages(t: CheckContext): Promise<number | undefined> {
+  const { stage, pageSize } = t.fixture;
+  const count = pageSize === undefined ? manyVms : 2 * pageSize + 1;
+  if (stage?.manyVms !== undefined && t.session.profile.maxStagedVms >= count) {
+    const { end } = await stage.manyVms(count);
+    t.atEnd(end);
+  } else if (pageSize !== undefined) {
+    for (let made = 0; made < count; made++) await t.caller.create(t.machine());
+  } else {
+    return undefined;
+  }
+  return count;
 }
 
 const idsOf = async ({ caller }: CheckContext): Promise<readonly string[]> =>
@@ -75,11 +82,12 @@ export const listChecks = {
 
   "list.pages": async (t) => {
     const before = expectUnique(await idsOf(t));
-    if (!(await stageMany(t)))
-      throw skipped(`The fixture does not provide ${manyVms} VMs, or the profile does not allow them.`);
+    const count = await stagePages(t);
+    if (count === undefined)
+      throw skipped(`The fixture provides neither ${manyVms} VMs nor pageSize, or the profile does not allow them.`);
     const all = expectUnique(await idsOf(t));
     const added = all.size - before.size;
-    expect(added === manyVms, `After ${manyVms} VMs were created, the list has ${added} more.`);
+    expect(added === count, `After ${count} VMs were created, the list has ${added} more.`);
     for (let round = 0; round < 3; round++) {
       const machine = t.machine();
       const [listed] = await Promise.all([
@@ -93,7 +101,7 @@ export const listChecks = {
   },
 
   "list.fails-as-a-whole": async (t) => {
-    await stageMany(t);
+    await stagePages(t);
     const count = await requestsOf(t, async (caller, proxy) => {
       await caller.create(t.machine());
       proxy.plan();

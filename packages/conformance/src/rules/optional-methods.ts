@@ -28,12 +28,12 @@ export const optionalMethodRules = [
   },
   {
     id: "list.pages",
-    title: "lists thousands of VMs without gaps",
+    title: "lists several pages of VMs without gaps",
     mandatory: true,
     level: "bronze",
     capability: "listMachines",
     trait: "pages",
-    text: "2,500 VMs are listed once each, while others are created and deleted.",
+    text: "The VMs of more than two pages are listed once each, while others are created and deleted: 2,500 VMs unless the fixture names the size of a page.",
   },
   {
     id: "list.fails-as-a-whole",

@@ -99,6 +99,8 @@ export interface ConformanceFixture {
   readonly inventory?: () => readonly InventoryVm[] | Promise<readonly InventoryVm[]>;
   /** Ids of all resources that creations lead to: VMs, disks, network interfaces. */
   readonly resources?: () => readonly string[] | Promise<readonly string[]>;
+  /** VMs on a full page of a list. A few pages are enough then, which the driver itself can create; without it 2,500 VMs are staged. */
+  readonly pageSize?: number;
   /** The largest user data of a VM, bytes. */
   readonly maxUserDataBytes?: number;
   /** A PersistentVolume of the cloud, and the id by which nodes report it. */
