@@ -3,9 +3,38 @@ import { addProviderTlsFlags } from "./driver-flags.ts";
 import type { ConformanceFlags } from "./commands/conformance.ts";
 import { readCount } from "./flag-values.ts";
 
+/** Adds the parts of a fixture that need no module. */
+const addFixtureFlags = (command: Command): Command =>
+  command
+    .option(
+      "--other-class <file>",
+      "a manifest with a MachineClass of the same cluster whose VMs differ, such as by size",
+    )
+    .option("--other-cluster-class <file>", "a manifest with a MachineClass of another cluster in the same account")
+    .option(
+      "--pending-class <file>",
+      "a manifest with a MachineClass whose creations and deletions are pending at first",
+    )
+    .option(
+      "--missing-reference-class <file...>",
+      "manifests with MachineClasses that name something that does not exist",
+    )
+    .option("--rejected-secret <file>", "a manifest with a Secret that the cloud rejects")
+    .option("--public-secret-key <key...>", "keys of the Secret whose values may be printed")
+    .option(
+      "--endpoint <url>",
+      "URL of the cloud as class or Secret have it; the suite replaces it there by that of its fault proxy",
+    )
+    .option(
+      "--inventory <command>",
+      'a shell command that prints the VMs of the cloud: {"vms":[{"id":"vm-1","machineName":"m-1","tags":{},"userData":"BASE64"}],"resources":["vm-1"]}',
+    )
+    .option("--page-size <number>", "VMs on a full page of a list", readCount)
+    .option("--lacks <property=reason...>", "properties that the cloud does not have, each with the reason");
+
 /** Adds `millwright conformance`. */
 export function addConformanceCommand(program: Command, setStatus: (status: number) => void): void {
-  addProviderTlsFlags(program.command("conformance"))
+  addFixtureFlags(addProviderTlsFlags(program.command("conformance")))
     .description(
       "check a driver against the driver contract: status 0 when it conforms and nothing is left in the cloud, 1 when not, 2 for invalid arguments",
     )

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,12 +12,14 @@ describe("millwright conformance", () => {
   let cloud: SimulatedCloud;
   let close: () => Promise<void>;
   let flags: readonly string[];
+  let endpoint: string;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "conformance-"));
     cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 5, deleteDelayMs: 1 });
     const server = createCloudServer(cloud, { token: Secret.of("token-of-the-cloud") });
     const { url } = await server.listen();
+    endpoint = url;
     close = () => server.close();
     const kind = (name: string): string => `apiVersion: machine.sapcloud.io/v1alpha1\nkind: ${name}\n`;
     const [machineClass, secret] = [join(folder, "class.yaml"), join(folder, "secret.yaml")];
@@ -81,6 +84,46 @@ describe("millwright conformance", () => {
     },
   );
 
+  it("takes the parts of a fixture from flags, so that their rules are checked", async () => {
+    const only = [
+      "--only",
+      "create.other-spec-fails",
+      "create.ownership-from-the-start",
+      "create.missing-reference",
+      "list.pages",
+      "list.fails-as-a-whole",
+      "errors.unreachable-cloud",
+    ];
+    const without = await run(...flags, ...only);
+    expect(without.output).toContain("0 passed, 0 failed, 6 skipped");
+    const vms = join(folder, "vms.json");
+    const write = (): void => {
+      const shown = cloud.vms().map(({ providerId, name, tags }) => ({ id: providerId, machineName: name, tags }));
+      writeFileSync(vms, JSON.stringify({ vms: shown }));
+    };
+    write();
+    cloud.subscribe(write);
+    const other = join(folder, "other.yaml");
+    await writeFile(other, "kind: MachineClass\nproviderSpec: { machineType: large }\n");
+    const { status, output } = await run(
+      ...flags,
+      "--other-class",
+      other,
+      "--inventory",
+      `cat ${vms}`,
+      "--page-size",
+      "3",
+      "--endpoint",
+      endpoint,
+      "--lacks",
+      "references=the class names none",
+      ...only,
+    );
+    expect(output).toContain("5 passed, 0 failed, 0 skipped, 1 not applicable");
+    expect(output).toContain("The cloud lacks references: the class names none");
+    expect([status, cloud.vms()]).toEqual([0, []]);
+  });
+
   it("creates no more VMs than its flags allow", async () => {
     const before = cloud.calls.length;
     const args = [...flags, "--profile", "sandbox", "--only", "create.vm-is-found", "delete.removes-vm"];
@@ -117,6 +160,18 @@ describe("millwright conformance", () => {
       [["--class", join(folder, "broken.yaml")], `millwright: ${folder}/broken.yaml is not valid YAML: `],
       [["--class", join(folder, "missing.yaml")], `millwright: ${folder}/missing.yaml cannot be read: ENOENT`],
       [[...flags, "--class", join(folder, "wrong.yaml")], "millwright: the driver rejects the class: "],
+      [
+        [...flags, "--lacks", "page=none"],
+        'millwright: --lacks page=none: a cloud has no property "page"; did you mean pages?',
+      ],
+      [[...flags, "--lacks", "pages"], "millwright: --lacks pages: the reason is missing; write pages=REASON\n"],
+      [
+        [...flags, "--endpoint", "http://other:1"],
+        "millwright: --endpoint http://other:1: neither --class nor --secret contains it",
+      ],
+      [[...flags, "--inventory", "echo no"], `millwright: --inventory echo no: must print JSON, such as {"vms":[]}\n`],
+      [[...flags, "--inventory", "echo broken >&2; exit 3"], "the command fails: broken\n"],
+      [[...flags, "--inventory", `echo '{"vms":[{"id":1}]}'`], "vms[0].id must be a text\n"],
       [["--fixture", join(folder, "none.ts")], `millwright: --fixture ${folder}/none.ts: cannot be loaded: `],
     ];
     for (const [args, message] of cases) {

@@ -3,13 +3,14 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { CheckResult, FixtureFactory, ProfileName } from "@millwright/conformance";
 import { ConfigError, isConfigError } from "@millwright/core";
+import { type FixtureFlags, fixtureOfFlags } from "../conformance/flag-fixture.ts";
 import { readClassFile, readSecretFile } from "../conformance/read-manifests.ts";
 import { type CommandDrivers, createCommandDrivers } from "../drivers/command-drivers.ts";
 import { isAddress, type ProviderTlsFlags } from "../drivers/driver-address.ts";
 import { plain } from "../terminal/text.ts";
 
 /** Flags of `millwright conformance`. */
-export interface ConformanceFlags extends ProviderTlsFlags {
+export interface ConformanceFlags extends ProviderTlsFlags, FixtureFlags {
   readonly provider?: string;
   readonly class?: string;
   readonly secret?: string;
@@ -67,7 +68,15 @@ async function run(
   const onResult = ({ rule, status }: CheckResult): void => {
     if (isInteractive) process.stderr.write(`${status} ${rule.id}\n`);
   };
+  const subject = {
+    ...(flags.class === undefined ? {} : { machineClass: await readClassFile(flags.class) }),
+    ...(flags.secret === undefined ? {} : { secret: await readSecretFile(flags.secret) }),
+  };
+  const loaded = flags.fixture === undefined ? undefined : await loadFixture(flags.fixture);
+  const ofFlags = await fixtureOfFlags(flags, Object.keys(suite.cloudTraits), subject);
   const report = await suite.runConformance({
+    ...subject,
+    fixture: async () => ({ ...(await loaded?.()), ...ofFlags }),
     ...(provider === undefined
       ? {}
       : {
@@ -76,9 +85,6 @@ async function run(
             ? {}
             : await runtime.describeDriverFiles(fileURLToPath(runtime.locateDriver(provider)))),
         }),
-    ...(flags.class === undefined ? {} : { machineClass: await readClassFile(flags.class) }),
-    ...(flags.secret === undefined ? {} : { secret: await readSecretFile(flags.secret) }),
-    ...(flags.fixture === undefined ? {} : { fixture: await loadFixture(flags.fixture) }),
     ...(flags.only === undefined ? {} : { only: flags.only }),
     ...(flags.maxVms === undefined ? {} : { maxVms: flags.maxVms }),
     ...(flags.maxCreations === undefined ? {} : { maxCreations: flags.maxCreations }),
