@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -99,7 +99,9 @@ describe("millwright conformance", () => {
     const vms = join(folder, "vms.json");
     const write = (): void => {
       const shown = cloud.vms().map(({ providerId, name, tags }) => ({ id: providerId, machineName: name, tags }));
-      writeFileSync(vms, JSON.stringify({ vms: shown }));
+      // Whole at once: the command may read it now.
+      writeFileSync(`${vms}.new`, JSON.stringify({ vms: shown }));
+      renameSync(`${vms}.new`, vms);
     };
     write();
     cloud.subscribe(write);
