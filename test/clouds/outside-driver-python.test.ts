@@ -1,16 +1,18 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { defineConformance, type FixtureSetup } from "@millwright/conformance";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { startCloudInstallation } from "./cloud-installation.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
-import { checkAtAddress, pythonDriver, startOutsideDriver } from "./outside-driver.ts";
+import { checkAtAddress, pythonDriver, pythonPackage, startOutsideDriver } from "./outside-driver.ts";
 
 /** A VM as the driver writes it. */
 interface FileVm {
-  readonly owner: { readonly cluster: string; readonly name: string };
+  readonly owner: { readonly [tag: string]: string; readonly cluster: string; readonly name: string };
   readonly userData: string;
 }
 
@@ -28,6 +30,21 @@ function vmsIn(folder: string): readonly (FileVm & { readonly id: string })[] {
 const bootOf = ({ userData }: FileVm): Buffer => Buffer.from(userData, "base64");
 const classOf = (size: string, cluster: string) => ({ providerSpec: { size, cluster } });
 
+/** What the folder lacks. */
+const lacks = {
+  endpoint: "the cloud is a folder",
+  credentials: "the cloud is a folder",
+  classTags: "VMs are files",
+  references: "the class names nothing that can be missing",
+  quota: "the cloud is a folder",
+  duplicateVms: "the name of the file follows from the machine",
+  pages: "lists are not paginated",
+  parts: "a VM is one file",
+  dataVolumes: "there are no volumes",
+  terminatingState: "a file exists, or it does not",
+  terminationProtection: "VMs cannot be protected",
+};
+
 async function pythonFixture(): Promise<FixtureSetup> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-vms-"));
   const command = pythonDriver(folder);
@@ -40,20 +57,9 @@ async function pythonFixture(): Promise<FixtureSetup> {
     secret: {},
     otherClass: classOf("large", "a"),
     otherClusterClass: classOf("small", "b"),
-    lacks: {
-      endpoint: "the cloud is a folder",
-      credentials: "the cloud is a folder",
-      tags: "VMs are files",
-      classTags: "VMs are files",
-      references: "the class names nothing that can be missing",
-      quota: "the cloud is a folder",
-      duplicateVms: "the name of the file follows from the machine",
-      pages: "lists are not paginated",
-      parts: "a VM is one file",
-      dataVolumes: "there are no volumes",
-      terminationProtection: "VMs cannot be protected",
-    },
-    inventory: () => vmsIn(folder).map((vm) => ({ id: vm.id, machineName: vm.owner.name, userData: bootOf(vm) })),
+    lacks,
+    inventory: () =>
+      vmsIn(folder).map((vm) => ({ id: vm.id, machineName: vm.owner.name, tags: vm.owner, userData: bootOf(vm) })),
     resources: () => readdirSync(folder),
     async close() {
       await close();
@@ -76,6 +82,41 @@ const instanceOf = ({ id, owner }: FileVm & { readonly id: string }): CloudInsta
 
 describe.skipIf(pythonDriver("") === undefined)("a driver in Python", () => {
   defineConformance({ fixture: pythonFixture, level: "bronze", graceMs: 200_000, describe, it, afterAll });
+
+  it("passes the tests of its package", async () => {
+    const command = pythonDriver("");
+    if (command === undefined) throw new Error("the driver was removed from the cache");
+    const env = { ...process.env, ...command.env };
+    const args = ["-m", "unittest", "discover", "-s", "tests"];
+    const { stderr } = await promisify(execFile)(command.path, args, { cwd: pythonPackage, env });
+    expect(stderr).toMatch(/Ran \d+ tests in .*\n\nOK\n$/);
+  });
+
+  it("reaches its level with a fixture of flags", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "millwright-vms-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const command = pythonDriver(folder);
+    if (command === undefined) throw new Error("the driver was removed from the cache");
+    const outside = await startOutsideDriver(command);
+    onTestFinished(() => outside.close());
+    const manifest = async (name: string, { providerSpec }: { readonly providerSpec: object }): Promise<string> => {
+      const file = join(folder, name);
+      await writeFile(file, JSON.stringify({ kind: "MachineClass", providerSpec }));
+      return file;
+    };
+    const { code, output } = await checkAtAddress(outside.address, classOf("small", "a").providerSpec, {}, [
+      `--other-class=${await manifest("large.yaml", classOf("large", "a"))}`,
+      `--other-cluster-class=${await manifest("other.yaml", classOf("small", "b"))}`,
+      `--inventory=${command.path} ${join(pythonPackage, "examples/list_vms.py")} ${folder}`,
+      "--lacks",
+      ...Object.entries(lacks).map(([property, reason]) => `${property}=${reason}`),
+    ]);
+    expect(code, output).toBe(0);
+    // All but nodes as a cloud controller manager writes them, of which a folder has none.
+    expect(output).toMatch(
+      /, 0 failed, 1 skipped, \d+ not applicable\nLevel: bronze. For silver: node.match-cloud-form\n/,
+    );
+  });
 
   it("is checked by millwright conformance at its address", async () => {
     const folder = mkdtempSync(join(tmpdir(), "millwright-vms-"));

@@ -53,15 +53,16 @@ export async function goDriver(namespace: string): Promise<OutsideCommand | unde
 }
 
 const pythonFolder = join(homedir(), ".cache/millwright/outside-driver-python");
-const pythonFile = fileURLToPath(new URL("../outside-driver-python/driver.py", import.meta.url));
+/** The package for drivers in Python. */
+export const pythonPackage = fileURLToPath(new URL("../../drivers/python/", import.meta.url));
 
-/** The driver in Python; undefined where `test/outside-driver-python/install` has not installed what it needs. */
+/** The driver in Python; undefined where `drivers/python/install` has not installed what it needs. */
 export function pythonDriver(vms: string): OutsideCommand | undefined {
   if (!existsSync(join(pythonFolder, "complete"))) return undefined;
   return {
     path: join(pythonFolder, "bin/python"),
-    args: (socket) => [pythonFile, vms, socket],
-    env: { PYTHONPATH: join(pythonFolder, "generated"), PYTHONDONTWRITEBYTECODE: "1" },
+    args: (socket) => [join(pythonPackage, "examples/folder_driver.py"), vms, socket],
+    env: { PYTHONPATH: pythonPackage, PYTHONDONTWRITEBYTECODE: "1" },
   };
 }
 
@@ -73,13 +74,14 @@ export async function checkAtAddress(
   address: string,
   providerSpec: unknown,
   secret: Readonly<Record<string, string>>,
+  more: readonly string[] = ["--only", ...someRules],
 ): Promise<{ readonly code: number; readonly output: string }> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-manifests-"));
   const [classFile, secretFile] = [join(folder, "class.yaml"), join(folder, "secret.yaml")];
   await writeFile(classFile, JSON.stringify({ kind: "MachineClass", metadata: { name: "small" }, providerSpec }));
   await writeFile(secretFile, JSON.stringify({ kind: "Secret", stringData: secret }));
   const files = [`--class=${classFile}`, `--secret=${secretFile}`];
-  const command = startMillwright(["conformance", `--provider=${address}`, ...files, "--only", ...someRules]);
+  const command = startMillwright(["conformance", `--provider=${address}`, ...files, ...more]);
   const code = await command.ended;
   await rm(folder, { recursive: true });
   return { code, output: command.output() };
