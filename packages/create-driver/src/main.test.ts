@@ -179,7 +179,7 @@ describe("the template", () => {
     const own = `^${version}`;
     // As far as the contract goes, not only to the next minor version.
     expect(peerDependencies).toEqual({
-      "@millwright/core": `>=${version} <${Number.parseInt(String(version), 10) + 1}`,
+      "@millwright/core": `>=${version} <${Number.parseInt(version, 10) + 1}`,
     });
     expect(dependencies).toEqual({ zod: core.dependencies?.["zod"] });
     const ours = ["cli", "conformance", "core"];
