@@ -102,11 +102,41 @@ async function listVms(options: RestoreOptions, backup: Backup): Promise<VmsOfCl
   return vms;
 }
 
+/** Controllers that run see a set within a moment, milliseconds; without any, a restore waits so long for nothing. */
+const SEEN_MS = 10_000;
+const POLL_MS = 100;
+
+/** A set whose status names what its controller has seen. */
+type ObservedSet = KubeObject & { readonly status?: { readonly observedGeneration?: number } };
+
 /** How long other clients may change an object that is to be deleted before the restore ends, milliseconds. */
 const CONTENDED_MS = 60_000;
 
+/** Waits until controllers that run have seen the size of a set: by its former one, the machines that come would be surplus, and deleted. */
+async function untilSeen(
+  { control, namespace, clock, signal }: RestoreOptions,
+  { metadata: { name = "", generation = 0 } }: KubeObject,
+): Promise<void> {
+  const deadline = startDeadline(clock, SEEN_MS, signal);
+  try {
+    for (;;) {
+      const found = control.get<ObservedSet>(machineSetResource, { namespace, name }, { signal: deadline.signal });
+      const set = await ignoreNotFound(found);
+      if (set === undefined || (set.status?.observedGeneration ?? 0) >= generation) return;
+      await clock.sleep(POLL_MS, deadline.signal);
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    // None runs: it lists sets and machines together when it starts.
+    if (!deadline.signal.aborted) throw error;
+  } finally {
+    deadline.clear();
+  }
+}
+
 /** Writes the steps of a plan. */
-function createWriter({ control, namespace, clock, signal }: RestoreOptions) {
+function createWriter(options: RestoreOptions) {
+  const { control, namespace, clock, signal } = options;
   /** Owners by kind and name, as they are now. */
   const owners = new Map<string, KubeObject>();
   const refsOf = ({ kind, owner }: RestoreStep): object => {
@@ -161,6 +191,8 @@ function createWriter({ control, namespace, clock, signal }: RestoreOptions) {
     }
   };
 
+  const resize = async (type: ResourceType, name: string, replicas: number | undefined, uid?: string) =>
+    control.patch(type, { namespace, name }, { spec: { replicas } }, { kind: "merge", signal, uid });
   /** Carries out one step; resolves with the object as it is then, or with why it is left out. */
   const carryOut = async (step: RestoreStep): Promise<KubeObject | string | undefined> => {
     const { action, current, kind } = step;
@@ -170,9 +202,10 @@ function createWriter({ control, namespace, clock, signal }: RestoreOptions) {
       // The machines of a set get their new owner before they lose the old one.
       return (kind === "MachineSet" ? undefined : await remove(step, current)) ?? create(step);
     if (action === "scale") {
-      const { name = "", uid } = current.metadata;
-      const spec = { replicas: step.replicas };
-      return control.patch(typeOf(kind), { namespace, name }, { spec }, { kind: "merge", signal, uid });
+      const scaled = await resize(typeOf(kind), current.metadata.name ?? "", step.replicas, current.metadata.uid);
+      for (const [name, size] of step.sets ?? [])
+        await untilSeen(options, await resize(machineSetResource, name, size));
+      return scaled;
     }
     if (action === "own")
       return ignoreNotFound(patch(step, current, { ownerReferences: null, ...refsOf(step), ...expectation(step) }));

@@ -32,6 +32,8 @@ export interface RestoreStep {
   readonly expected?: number;
   /** Of a deployment that is scaled: its new size. */
   readonly replicas?: number;
+  /** Of the same: sizes of its sets that exist and would have more machines than they want, by name. */
+  readonly sets?: ReadonlyMap<string, number>;
   /** Why it is skipped or scaled, or how the one that exists differs. */
   readonly because?: string;
 }

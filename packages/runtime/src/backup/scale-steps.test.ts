@@ -88,7 +88,26 @@ it("scales them to what they get", () => {
       object: deployment,
       current: deployment,
       replicas: 5,
+      sets: new Map(),
       because: "from 2 to 5 replicas; otherwise machines would be deleted with their VMs",
     },
   ]);
+});
+
+it("gives each set that exists the size that it will have, before its machines come", () => {
+  const sized = (name: string, replicas: number, deployment: KubeObject): KubeObject => ({
+    ...object("MachineSet", name, deployment),
+    spec: { replicas, selector: {}, template: { spec: { class: { kind: "MachineClass", name: "small" } } } },
+  });
+  const deployment = pool({ replicas: 2 });
+  const sets = [sized("set", 1, deployment), sized("other", 3, deployment), sized("idle", 1, deployment)];
+  const existing: ExistingFleet = {
+    secrets: [],
+    classes: [],
+    deployments: [deployment],
+    sets,
+    machines: [object("Machine", "new-0", sets[0])],
+  };
+  const steps = scaleSteps([...machines(4), ...machines(3, "create", "other")], existing);
+  expect(steps.map(({ replicas, sets: sizesOf }) => [replicas, [...(sizesOf ?? [])]])).toEqual([[8, [["set", 5]]]]);
 });

@@ -1,6 +1,7 @@
 import {
   type MachineDeployment,
   readMachineDeployment,
+  readMachineSet,
   readSizeLimits,
   surgeOf,
   withMachineDeploymentDefaults,
@@ -21,6 +22,24 @@ function mostOf(
   const size = deployment.spec.replicas ?? (typeof limits === "object" ? limits.min : 0);
   const surge = isRollingOut ? surgeOf(withMachineDeploymentDefaults(deployment), size) : 0;
   return { size, most: size + surge };
+}
+
+/** Sizes of sets that exist and would have more machines than they want. */
+function setSizes(
+  sets: readonly KubeObject[],
+  present: readonly KubeObject[],
+  added: readonly RestoreStep[],
+): ReadonlyMap<string, number> {
+  const sizes = sets.map((object): readonly [string, number, number] => {
+    const name = nameOf(object);
+    const read = readMachineSet(object);
+    const names = [
+      ...present.filter((machine) => isOwnedBy(machine, object)).map(nameOf),
+      ...added.filter(({ owner }) => owner === name).map((step) => step.name),
+    ];
+    return [name, read.ok ? (read.value.spec.replicas ?? 0) : Infinity, new Set(names).size];
+  });
+  return new Map(sizes.flatMap(([name, wanted, count]) => (count > wanted ? [[name, count] as const] : [])));
 }
 
 /**
@@ -47,6 +66,9 @@ export function scaleSteps(
     const { size, most } = mostOf(read.value, owners.size > 1);
     if (replicas <= most) return [];
     const because = `from ${size} to ${replicas} replicas; otherwise machines would be deleted with their VMs`;
-    return [{ kind: "MachineDeployment", name, action: "scale", object, current: object, replicas, because }];
+    const ofSets = setSizes(ownSets, present, added);
+    return [
+      { kind: "MachineDeployment", name, action: "scale", object, current: object, replicas, sets: ofSets, because },
+    ];
   });
 }
