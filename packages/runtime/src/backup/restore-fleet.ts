@@ -26,6 +26,7 @@ import {
   startDeadline,
 } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
+import { readLeaders } from "../describe/read-leaders.ts";
 import type { StoredObject } from "../drivers/class-source.ts";
 import { createClassVms } from "../drivers/class-vms.ts";
 import { type BackupKind, backupKinds } from "./backup-kinds.ts";
@@ -102,8 +103,10 @@ async function listVms(options: RestoreOptions, backup: Backup): Promise<VmsOfCl
   return vms;
 }
 
-/** Controllers that run see a set within a moment, milliseconds; without any, a restore waits so long for nothing. */
-const SEEN_MS = 10_000;
+/** Controllers that lead see a set within a moment, and at the latest within this time, milliseconds. */
+const SEEN_MS = 60_000;
+/** The same where no Lease shows that any run, as without leader election: a restore waits so long for nothing. */
+const SEEN_WITHOUT_LEASE_MS = 5_000;
 const POLL_MS = 100;
 
 /** A set whose status names what its controller has seen. */
@@ -112,12 +115,17 @@ type ObservedSet = KubeObject & { readonly status?: { readonly observedGeneratio
 /** How long other clients may change an object that is to be deleted before the restore ends, milliseconds. */
 const CONTENDED_MS = 60_000;
 
-/** Waits until controllers that run have seen the size of a set: by its former one, the machines that come would be surplus, and deleted. */
+/**
+ * Waits until controllers that run have seen the size of a set: by its former one, the machines that come would be surplus, and deleted.
+ *
+ * @throws ConfigError when controllers lead, and do not
+ */
 async function untilSeen(
   { control, namespace, clock, signal }: RestoreOptions,
   { metadata: { name = "", generation = 0 } }: KubeObject,
 ): Promise<void> {
-  const deadline = startDeadline(clock, SEEN_MS, signal);
+  const leads = (await readLeaders(control, namespace, clock.now(), signal))?.leads === true;
+  const deadline = startDeadline(clock, leads ? SEEN_MS : SEEN_WITHOUT_LEASE_MS, signal);
   try {
     for (;;) {
       const found = control.get<ObservedSet>(machineSetResource, { namespace, name }, { signal: deadline.signal });
@@ -127,8 +135,13 @@ async function untilSeen(
     }
   } catch (error) {
     signal?.throwIfAborted();
-    // None runs: it lists sets and machines together when it starts.
     if (!deadline.signal.aborted) throw error;
+    // Where none runs, it lists sets and machines together when it starts.
+    if (leads)
+      throw new ConfigError(
+        `the controllers have not seen the size of MachineSet ${name}, and would delete restored machines; run the same command again`,
+        { cause: error },
+      );
   } finally {
     deadline.clear();
   }
