@@ -19,7 +19,7 @@ const namespace = "default";
 const example = readFileSync(new URL("../../examples/pool.yaml", import.meta.url), "utf8");
 const manager = "gitops";
 
-/** MCM's columns, and ours behind them: docs/compatibility/objects.md. The API server puts the name first. */
+/** MCM's columns, and ours behind them: docs/project/compatibility/objects.md. The API server puts the name first. */
 const columns: readonly (readonly [ResourceType, string])[] = [
   [machineClassResource, "Name Provider Type Age Status Since"],
   [machineDeploymentResource, "Name Ready Desired Up-to-date Available Age Reason Class Message"],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasMcmSpecs, runMcmSpecs } from "../harness/mcm-specs.ts";
 import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
-/** MCM freezes a set that has more machines than it may have; Millwright never creates them. See docs/compatibility. */
+/** MCM freezes a set that has more machines than it may have; Millwright never creates them. See docs/compatibility.md. */
 const OVERSHOOT = "should freeze and unfreeze machineset temporarily";
 
 describe.skipIf(!hasMcmSpecs)("MCM's integration specs with Millwright's two halves as the controllers", () => {

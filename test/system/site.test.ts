@@ -25,7 +25,7 @@ const kinds = [
   "/machine-phases",
   "/drivers/tutorial",
   "/labels-annotations-events",
-  "/reference/performance",
+  "/project/performance",
 ];
 
 /** The smallest text of a picture or diagram, as it is shown. */

@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
-const page = readFileSync(join(root, "docs/fault-coverage.md"), "utf8");
+const page = readFileSync(join(root, "docs/project/fault-coverage.md"), "utf8");
 const rows = page.split("\n").filter((line) => /^\| (?!fault |---)/.test(line));
 
 /** The title and the file of each test that a row names. */
 const testsOf = (row: string): readonly { readonly title: string; readonly file: string }[] =>
-  [...row.matchAll(/\[([^\]]+)\]\(\.\.\/([^)]+\.test\.ts)\)/g)].map(([, title = "", file = ""]) => ({ title, file }));
+  [...row.matchAll(/\[([^\]]+)\]\((?:\.\.\/)+([^)]+\.test\.ts)\)/g)].map(([, title = "", file = ""]) => ({
+    title,
+    file,
+  }));
 
 /** The faults of the simulation that a row names. */
 const faultsOf = (row: string): readonly string[] =>

@@ -11,7 +11,7 @@ it("millwright run has the defaults of the controllers", () => {
 });
 
 it("the comparison with MCM has the limits of creations", () => {
-  const page = readFileSync(new URL("../../docs/compatibility/machines.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../docs/project/compatibility/machines.md", import.meta.url), "utf8");
   const { maxConcurrentCreationsPerClass: each, maxConcurrentCreations: all } = defaultMachineSettings;
   expect(page).toContain(`${each} per class, ${all} in all`);
 });

@@ -96,7 +96,7 @@ const groupTexts: Readonly<Record<string, string>> = {
   "In-place updates, preservation, rollouts":
     "See [in-place updates](../guides/in-place-updates.md), [preserving machines](../guides/preserving-machines.md) and [rollouts](../guides/rollouts.md).",
   Drivers:
-    "See [drivers in processes of their own](../decisions/driver-isolation.md) and, for digests, [install a driver](../drivers.md#install-it).",
+    "See [drivers in processes of their own](../project/decisions/driver-isolation.md) and, for digests, [install a driver](../drivers.md#install-it).",
   Watchdog: "See [a process that hangs](../operations/watchdog.md).",
   Shadow: "See [migrate from MCM](../operations/migrate-from-mcm.md).",
   "Cluster autoscaler": "[Cluster autoscaler](../operations/cluster-autoscaler.md) explains them.",

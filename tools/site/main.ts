@@ -48,7 +48,11 @@ for (const { path, source, text } of siteFiles(["README.md", "CHANGELOG.md"], so
 }
 mkdirSync(join(staged, "public"));
 cpSync(join(root, "packages/dashboard/page/icon.svg"), join(staged, "public/icon.svg"));
-const site = { sidebar: sidebarOf("docs/README.md", sources), versions: versionMenu(versions), repository };
+const sidebar = {
+  "/": sidebarOf("docs/README.md", sources),
+  "/project/": sidebarOf("docs/project/README.md", sources),
+};
+const site = { sidebar, versions: versionMenu(versions), repository };
 writeFileSync(join(folder, ".vitepress/site.json"), JSON.stringify(site, undefined, 2));
 
 const { status } = spawnSync(process.execPath, [vitepress, isDev ? "dev" : "build", folder], { stdio: "inherit" });

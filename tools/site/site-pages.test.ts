@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { documentPages } from "../docs/document-pages.ts";
-import { sidebarOf, siteFiles, sitePath } from "./site-pages.ts";
+import { isProjectPage, sidebarOf, siteFiles, sitePath } from "./site-pages.ts";
 
 const repository = "https://example.com/repository";
 const sourcesOf = (pages: Readonly<Record<string, string>>) => ({
@@ -18,6 +18,10 @@ describe("the pages of the site", () => {
     ["docs/drivers/README.md", "drivers/index.md"],
     ["packages/cli/README.md", "packages/cli/index.md"],
     ["SECURITY.md", "project/security.md"],
+    ["docs/project/README.md", "project/index.md"],
+    ["docs/project/decisions/drain.md", "project/decisions/drain.md"],
+    ["packages/kube/README.md", "project/packages/kube/index.md"],
+    ["test/emulators/README.md", "project/test/emulators/index.md"],
   ])("%s is %s", (source, path) => expect(sitePath(source)).toBe(path));
 
   it("are those that links lead to, with their pictures, and links to other files lead to the repository", () => {
@@ -32,10 +36,10 @@ describe("the pages of the site", () => {
       }),
     );
     expect(Object.fromEntries(files.map(({ path, text }) => [path, text]))).toEqual({
-      "index.md": `[a](/a.md#one) [package](/packages/p/) [code](${repository}/blob/v1.0.0/src/x.ts#L1) [out](https://example.org/)`,
+      "index.md": `[a](/a.md#one) [package](/project/packages/p/) [code](${repository}/blob/v1.0.0/src/x.ts#L1) [out](https://example.org/)`,
       "a.md": "![p](/p.png) [home](/) [here](#one)\n```md\n[kept](b.md)\n```\n[b](/b.md)",
       "b.md": "",
-      "packages/p/index.md": `[license](${repository}/blob/v1.0.0/LICENSE)`,
+      "project/packages/p/index.md": `[license](${repository}/blob/v1.0.0/LICENSE)`,
       "p.png": undefined,
     });
   });
@@ -57,12 +61,29 @@ describe("the pages of the site", () => {
   });
 });
 
-it("the map of all documents has every document", async () => {
+describe("of the documents", async () => {
   const pages = new Map((await documentPages()).map(({ file, text }) => [file, text]));
-  const groups = sidebarOf("docs/README.md", { pages, repository, ref: "main" });
-  const named = new Set(groups.flatMap(({ items }) => items.map(({ link }) => link)));
-  const documents = [...pages.keys()].filter((file) => file.startsWith("docs/") && file !== "docs/README.md");
-  expect(
-    documents.map((file) => `/${sitePath(file)}`.replace(/index\.md$/, "")).filter((link) => !named.has(link)),
-  ).toEqual([]);
+  const addressesOf = (map: string): readonly string[] =>
+    sidebarOf(map, { pages, repository, ref: "main" }).flatMap(({ items }) => items.map(({ link }) => link));
+  const addressOf = (file: string): string => `/${sitePath(file)}`.replace(/index\.md$/, "");
+  const maps = ["docs/README.md", "docs/project/README.md"];
+  const documents = [...pages.keys()].filter((file) => file.startsWith("docs/") && !maps.includes(file));
+
+  it("the map for users has every page for users", () => {
+    const named = addressesOf("docs/README.md");
+    expect(documents.filter((file) => !isProjectPage(file) && !named.includes(addressOf(file)))).toEqual([]);
+  });
+
+  it("the map for users leads to the project book, and to none of its pages about the inside", () => {
+    const project = addressesOf("docs/README.md").filter((address) => address.startsWith("/project/"));
+    expect(project).toEqual(["/project/security.md", "/project/changelog.md", "/project/contributing.md", "/project/"]);
+  });
+
+  it("the map of the project book has every page of it", () => {
+    const named = addressesOf("docs/project/README.md");
+    const book = [...pages.keys()].filter(
+      (file) => isProjectPage(file) && !maps.includes(file) && !file.includes("/template/"),
+    );
+    expect(book.filter((file) => !named.includes(addressOf(file)))).toEqual([]);
+  });
 });

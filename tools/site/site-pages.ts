@@ -21,15 +21,21 @@ export interface SiteFile {
   readonly text?: string;
 }
 
-/** Where a Markdown file of the repository is in the site: the README is its first page, and documents have no prefix. */
+/** Folders with pages for users. All others, and the files beside the README, are the project book: how the project is built, and the evidence. */
+const forUsers = /^(docs|charts|providers|examples|drivers|deploy|packages\/(cli|conformance|create-driver))\//;
+
+/** Where a Markdown file of the repository is in the site: the README is its first page, documents have no prefix, and the project book has its own folder. */
 export function sitePath(source: string): string {
   if (source === "README.md") return "index.md";
   if (source === "docs/README.md") return "contents.md";
   const { dir, base } = posix.parse(source);
   if (dir === "") return `project/${base.toLowerCase()}`;
-  const folder = dir === "docs" ? "" : dir.replace(/^docs\//, "");
+  const folder = forUsers.test(source) ? dir.replace(/^docs(\/|$)/, "") : `project/${dir}`;
   return posix.join(folder, base === "README.md" ? "index.md" : base);
 }
+
+/** Whether a page is in the project book, which the sidebar and the search of users leave out. */
+export const isProjectPage = (source: string): boolean => sitePath(source).startsWith("project/");
 
 /** The address of a page in the site. */
 const addressOf = (source: string): string => `/${sitePath(source)}`.replace(/(?<=\/)index\.md$/, "");

@@ -36,8 +36,8 @@ describe("the page about performance", () => {
   });
 
   it("has charts of both where both were measured", () => {
-    const cpu = performanceCharts(results).get("docs/reference/performance-cpu.svg") ?? "";
-    expect(performanceCharts(results).get("docs/reference/performance-requests.svg")).not.toContain("idle");
+    const cpu = performanceCharts(results).get("docs/project/performance-cpu.svg") ?? "";
+    expect(performanceCharts(results).get("docs/project/performance-requests.svg")).not.toContain("idle");
     expect(cpu.match(/>[\d.]+ s</g)).toEqual([">2 s<", ">1 s<", ">0.5 s<"]);
   });
 });

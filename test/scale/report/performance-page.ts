@@ -191,7 +191,7 @@ const processesTable = (results: readonly RunResult[]): string => {
       );
 };
 
-/** The generated blocks of `docs/reference/performance.md`, by name. */
+/** The generated blocks of `docs/project/performance.md`, by name. */
 export function performanceBlocks(results: readonly RunResult[]): ReadonlyMap<string, string> {
   const ours = ofMillwright(results);
   return new Map([
@@ -233,9 +233,9 @@ const chart = (
 export const performanceCharts = (results: readonly RunResult[]): ReadonlyMap<string, string> =>
   new Map([
     [
-      "docs/reference/performance-requests.svg",
+      "docs/project/performance-requests.svg",
       chart("Requests per machine", results, (result) => perMachine(result, result.requestCount), ""),
     ],
-    ["docs/reference/performance-cpu.svg", chart("CPU", results, ({ cpuSeconds }) => cpuSeconds, "s")],
-    ["docs/reference/performance-memory.svg", chart("Peak memory", results, ({ peakMiB }) => peakMiB, "MiB")],
+    ["docs/project/performance-cpu.svg", chart("CPU", results, ({ cpuSeconds }) => cpuSeconds, "s")],
+    ["docs/project/performance-memory.svg", chart("Peak memory", results, ({ peakMiB }) => peakMiB, "MiB")],
   ]);

@@ -76,7 +76,7 @@ func main() {
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	suite, reporter := ginkgo.GinkgoConfiguration()
 	reporter.NoColor = true
-	// One spec by its text; the reason is in docs/compatibility.
+	// One spec by its text; the reason is in docs/project/compatibility.
 	if skip := os.Getenv("SKIP_SPEC"); skip != "" {
 		suite.SkipStrings = []string{skip}
 	}

@@ -46,16 +46,15 @@ export default defineConfig({
     search: {
       provider: "local",
       options: {
+        // The project book has a sidebar of its own, and no results.
+        _render: (source, env, md) => (env.relativePath.startsWith("project/") ? "" : md.render(source, env)),
         miniSearch: {
           searchOptions: {
-            // Pages for users count more than those about the inside. The function runs in the browser: it can use nothing from here.
+            // Tasks count more than maps and READMEs. The function runs in the browser: it can use nothing from here.
             boostDocument(id: string) {
               if (/^\/(concepts|guides|operations)\//.test(id)) return 2;
-              if (
-                /^\/(decisions|test|tools|project|architecture|simulation|fault-coverage|releasing|contents)\b/.test(id)
-              )
-                return 0.4;
-              if (/^\/(compatibility|packages|reference\/performance)\b/.test(id)) return 0.7;
+              if (/^\/contents\b/.test(id)) return 0.4;
+              if (/^\/packages\b/.test(id)) return 0.7;
               return 1;
             },
           },

@@ -27,7 +27,7 @@ export interface ProviderFlags extends ProviderTlsFlags {
   readonly providerUnresponsiveTimeout: number;
 }
 
-/** Names of drivers, each with its place: those of this repository and trusted ones run in this process, all others in one of their own (docs/decisions/driver-isolation.md). */
+/** Names of drivers, each with its place: those of this repository and trusted ones run in this process, all others in one of their own (docs/project/decisions/driver-isolation.md). */
 export function placeDrivers(
   flags: Pick<ProviderFlags, "provider" | "providerInProcess" | "providerIsolated">,
   isOwnDriver: (name: string) => boolean,

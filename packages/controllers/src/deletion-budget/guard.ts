@@ -3,7 +3,7 @@ import type { DeletionBudget } from "../model/deletion-budget.ts";
 import { budgetHold, byBudget } from "../model/held-deletion.ts";
 import type { Guard } from "../model/hold.ts";
 
-/** Holds deletions of Machines that other clients request, while the deletion budget does not allow them; see docs/decisions/deletion-budget.md. */
+/** Holds deletions of Machines that other clients request, while the deletion budget does not allow them; see docs/project/decisions/deletion-budget.md. */
 export const budgetGuard = (budget: Pick<DeletionBudget, "ofMachine" | "enter" | "onChange">): Guard<Machine> => ({
   name: byBudget.by,
   of(machine) {

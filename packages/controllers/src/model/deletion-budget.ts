@@ -117,7 +117,7 @@ export type BudgetVerdict =
   | { readonly verdict: "wait"; readonly forMs: number }
   | { readonly verdict: "held"; readonly held: HeldDeletions; readonly approver: Approver };
 
-/** One budget for all deletions of machines: see docs/decisions/deletion-budget.md. */
+/** One budget for all deletions of machines: see docs/project/decisions/deletion-budget.md. */
 export interface DeletionBudget {
   /** Sets another share, 0 to 1; 0: no share limits deletions. What is held is judged by it in the next reconcile. */
   setShare(share: number): void;

@@ -13,7 +13,7 @@ import type { Guard } from "../model/hold.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 
 /**
- * How much reconciles of objects that own machines may read: see docs/decisions/large-fleets.md. Exported for tests.
+ * How much reconciles of objects that own machines may read: see docs/project/decisions/large-fleets.md. Exported for tests.
  */
 export const ownerPace = {
   /** Machines that the reconciles of one controller read per second; each costs ten to twenty microseconds. */

@@ -5,7 +5,7 @@ import { crds, type CustomResourceDefinition } from "./crd.ts";
 
 const referenceFile = new URL("./testdata/mcm-crd-fields.tsv", import.meta.url);
 
-/** Fields of our CRDs that MCM's do not have. Add new fields here and to docs/compatibility/objects.md. */
+/** Fields of our CRDs that MCM's do not have. Add new fields here and to docs/project/compatibility/objects.md. */
 const additions = [
   "MachineClass\t(column) Provider\t.provider\tstring\tpriority=0",
   "MachineClass\t(column) Type\t.nodeTemplate.instanceType\tstring\tpriority=0",
