@@ -45,6 +45,7 @@ import { withSetConditions } from "./cluster-api-conditions.ts";
 import { changesReplicas } from "./decide.ts";
 import { decideWithVms } from "./decide-with-vms.ts";
 import { observeMachineSet } from "./observe.ts";
+import { createConfirmSize } from "./confirm-size.ts";
 import { expectedReplicasOf, isUnverified, missingOf, machineCrdOf } from "./expected-replicas.ts";
 import { decideHeld } from "./decide-held.ts";
 import { refusedSetStatus } from "./refused-status.ts";
@@ -57,6 +58,9 @@ import { fixed, type Live } from "../model/live.ts";
 
 /** How long a creation or deletion without a response may still succeed, milliseconds: an API server ends a request after one minute. Its outcome is read then. */
 const UNANSWERED_MS = 90_000;
+
+/** How soon the size of a set is confirmed again, milliseconds: its deployment's controller is about to write it. */
+const SIZE_RETRY_MS = 1_000;
 
 /** Without a census none is known. */
 const noVms: OwnerlessVms = { state: "known", count: 0 };
@@ -218,6 +222,7 @@ export function createMachineSetController(
   const belongsToOther = (machine: Machine): boolean =>
     findVmHolder(machine, machine.spec.providerID ?? "", { ...context, vmOwners }, match) !== undefined;
 
+  const isSizeConfirmed = createConfirmSize(context);
   const judge = createMachineJudge();
   const decide = (set: MachineSet): MachineSetDecision => {
     const key = keyOf(set);
@@ -315,6 +320,10 @@ export function createMachineSetController(
         return { done: true };
       }
       const { object: set } = decided;
+      if (!(await isSizeConfirmed(set, decided.decision))) {
+        revokeDeletions(deletionBudget, decided.decision);
+        return { requeueAfterMs: SIZE_RETRY_MS };
+      }
       const decision = pace.hold(key, set.status, decided.decision);
       if (!changesReplicas(decision.actions)) failures.delete(key);
       if (decision.actions.some(({ kind }) => kind === "CreateMachines")) unexplained.settle(key);

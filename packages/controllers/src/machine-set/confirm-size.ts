@@ -1,0 +1,37 @@
+import {
+  annotationKeys,
+  type MachineDeployment,
+  machineDeploymentResource,
+  type MachineSet,
+  machineSetResource,
+} from "@millwright/core";
+import { controllerRefOf, ignoreNotFound } from "@millwright/kube";
+import type { ControllerContext } from "../cluster/context.ts";
+import type { MachineSetDecision } from "./snapshot.ts";
+
+const isExpecting = ({ metadata }: MachineSet): boolean =>
+  metadata.deletionTimestamp == null && metadata.annotations?.[annotationKeys.expectedReplicas] !== undefined;
+
+/**
+ * Confirms the size of a set that waits for machines, before it deletes any as surplus, or forgets that it waits. Who restores machines grows their deployment first, and its controller the set; each of these is read from a watch of its own, so
+ * that machines may come before the size that they have room in. They would be deleted with their VMs.
+ *
+ * @returns whether its deployment has the size that the set was given, and the set that of the decision
+ */
+export function createConfirmSize({ control, namespace }: Pick<ControllerContext, "control" | "namespace">) {
+  return async (set: MachineSet, { actions }: MachineSetDecision): Promise<boolean> => {
+    if (!isExpecting(set) || !actions.some(({ kind }) => kind === "DeleteMachine" || kind === "PatchSet")) return true;
+    const owner = controllerRefOf(set);
+    if (owner !== undefined) {
+      const ref = { namespace, name: owner.name };
+      const deployment = await ignoreNotFound(control.get<MachineDeployment>(machineDeploymentResource, ref));
+      const { metadata, status } = deployment ?? {};
+      if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return false;
+    }
+    // After its deployment, which may have changed it until then.
+    const current = await ignoreNotFound(
+      control.get<MachineSet>(machineSetResource, { namespace, name: set.metadata.name }),
+    );
+    return current === undefined || current.metadata.generation === set.metadata.generation;
+  };
+}
