@@ -25,8 +25,8 @@ export function createConfirmSize({ control, namespace }: Pick<ControllerContext
     if (owner !== undefined) {
       const ref = { namespace, name: owner.name };
       const deployment = await ignoreNotFound(control.get<MachineDeployment>(machineDeploymentResource, ref));
-      const { metadata, status } = deployment ?? {};
-      if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return false;
+      const { metadata: { uid, generation = 0 } = {}, status } = deployment ?? {};
+      if (uid === owner.uid && (status?.observedGeneration ?? 0) < generation) return false;
     }
     // After its deployment, which may have changed it until then.
     const current = await ignoreNotFound(

@@ -280,6 +280,13 @@ export function createMachineSetController(
     machineSetCondition: (status.machineSetCondition ?? []).map(change),
   }));
 
+  const forget = (key: string): void => {
+    for (const remembered of [failures, counts, recorded, releases, releasesNow]) remembered.delete(key);
+    unexplained.forget(key);
+    expectations.forget(key);
+    pace.forget(key);
+    deletionBudget?.recordHeld(key, undefined);
+  };
   const keysOfMachine = (machine: Machine): string[] => keysConcernedBy(machine, context, lost);
   const keysOfClass = (name: string): string[] =>
     caches.sets.store
@@ -308,15 +315,7 @@ export function createMachineSetController(
           decideHeld(each, observeMachineSet(context, each, lost).claim.owned, hold, clock.now()),
       });
       if (decided === undefined) {
-        failures.delete(key);
-        counts.delete(key);
-        unexplained.forget(key);
-        recorded.delete(key);
-        releases.delete(key);
-        releasesNow.delete(key);
-        expectations.forget(key);
-        pace.forget(key);
-        deletionBudget?.recordHeld(key, undefined);
+        forget(key);
         return { done: true };
       }
       const { object: set } = decided;

@@ -44,7 +44,7 @@ async function restoreBeside({ isLed }: { readonly isLed: boolean }) {
   void restoreFleet({
     control: api,
     namespace,
-    manifests: [{ source: "set", object: set as KubeObject }, ...manifests],
+    manifests: [{ source: "set", object: set }, ...manifests],
     isDryRun: false,
     ignoresCloud: true,
     driverFor: () => Promise.reject(new Error("the cloud is not asked")),
