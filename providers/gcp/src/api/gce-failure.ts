@@ -73,12 +73,20 @@ export function readFailure(status: number, headers: Headers, body: string): Gce
   }
   const errors = fieldOf(error, "errors");
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
-  const reason = textOf(fieldOf(first, "reason")) || textOf(fieldOf(error, "status"));
+  const reason = textOf(fieldOf(first, "reason")) || errorInfoOf(error) || textOf(fieldOf(error, "status"));
   const message = textOf(fieldOf(error, "message")) || textOf(fieldOf(first, "message"));
   if (reason === "" && message === "") {
     return unreadable(status, { retryAfterMs });
   }
   return new GceFailure(status, reason, message, retryAfterMs);
+}
+
+/** The reason in `google.rpc.ErrorInfo`, which answers without `errors` have: their status alone does not distinguish a quota from a rate. */
+function errorInfoOf(error: unknown): string {
+  const details = fieldOf(error, "details");
+  const infos: readonly unknown[] = Array.isArray(details) ? details : [];
+  const info = infos.find((detail) => fieldOf(detail, "@type") === "type.googleapis.com/google.rpc.ErrorInfo");
+  return textOf(fieldOf(info, "reason"));
 }
 
 /** Whether a call was rejected with one of these reasons. */
