@@ -136,8 +136,19 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     id: "rule-that-does-not-parse",
     what: "messages about a rule that cannot be parsed are those of the CEL library",
-    why: "the libraries differ; code, reason and field are the same",
+    why: "the libraries differ; code and reason are the same",
     covers: inChecks("definitions / with a rule that does not parse"),
+  },
+  {
+    id: "replicas-of-the-scale-subresource",
+    what: "kube-apiserver also validates the replicas that a scale subresource exposes; ours leaves them to the schema",
+    why: "the schema of each kind with replicas rejects the same values",
+    covers: inChecks(
+      ...subjectOf("custom-resources", "a spec of another type", "a number below its minimum"),
+      ...subjectOf("custom-resources", "a fraction for an integer", "a text for an integer", "a number beyond int32"),
+      ...subjectOf("custom-resources", "several faults", "scale below zero"),
+      ...subjectOf("machines", "rule: a set with a negative size", "a set with a text for replicas"),
+    ),
   },
   {
     id: "patched-into-invalid-object",

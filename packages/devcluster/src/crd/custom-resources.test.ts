@@ -175,19 +175,15 @@ test("deletes its objects when it is deleted", async () => {
 });
 
 test.each([
-  ["pattern", { pattern: "^([a-z]+)+$" }, 400],
-  ["rule", { "x-kubernetes-validations": [{ rule: "self.matches('^([a-z]+)+$')" }] }, 422],
-])("answers requests although a %s would match for ever", async (_, part, code) => {
+  ["pattern", { pattern: "^([a-z]+)+$" }],
+  ["rule", { "x-kubernetes-validations": [{ rule: "self.matches('^([a-z]+)+$')" }] }],
+])("a %s for which JavaScript would match for ever rejects a value at once", async (_, part) => {
   await api.call("DELETE", `${crdsPath}/widgets.example.io`);
   await expect.poll(async () => (await api.call("GET", `${crdsPath}/widgets.example.io`)).code).toBe(404);
   const note = '"maxLength":5,"pattern":"^[a-z]*$"';
   const crd = JSON.stringify(widgetCrd).replace(note, () => `"maxLength":99,${JSON.stringify(part).slice(1, -1)}`);
   expect((await api.call("POST", crdsPath, JSON.parse(crd))).code).toBe(201);
-  expect(await api.call("POST", widgetsPath, widget("a", { note: `${"a".repeat(60)}?` }))).toMatchObject({
-    code,
-    body: { message: expect.stringContaining("takes longer than 1 s; write it without nested repetitions") },
-  });
-  expect((await api.call("GET", widgetsPath)).code).toBe(200);
+  expect((await api.call("POST", widgetsPath, widget("a", { note: `${"a".repeat(60)}?` }))).code).toBe(422);
 });
 
 test("reports the errors of a CRD", async () => {

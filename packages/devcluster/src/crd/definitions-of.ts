@@ -5,7 +5,6 @@ import type { Schema } from "../schema/schema.ts";
 import { objectSchemaFields } from "../schema/type-notation.ts";
 import { compileJsonPath } from "../json/json-path.ts";
 import { printerColumns } from "./printer-columns.ts";
-import { scaleProblems } from "./custom-objects/scale-problems.ts";
 import { structuralPipeline } from "./custom-objects/structural-pipeline.ts";
 
 const keepEverything: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
@@ -51,7 +50,7 @@ function definitionOf(crd: JsonObject, version: JsonObject): ResourceDefinition 
     nameRule: "subdomain",
     selectable: selectable.map((path) => path.replace(/^\./, "")),
     fieldsOf: fieldReader(selectable),
-    pipeline: withScale(pipelineOf(structural), subresources.scale),
+    pipeline: pipelineOf(structural),
   };
 }
 
@@ -73,17 +72,6 @@ function subresourcesOf(version: JsonObject): ResourceDefinition["subresources"]
 /** The schema with the metadata that all objects have, which CRDs leave out. */
 function withMetadata(schema: Schema): Schema {
   return { ...schema, properties: { ...objectAt(schema, "properties"), ...objectSchemaFields() } };
-}
-
-function withScale(pipeline: SchemaPipeline, paths: ScalePaths | undefined): SchemaPipeline {
-  if (paths === undefined) return pipeline;
-  return {
-    ...pipeline,
-    validate: (object, live, part) => [
-      ...pipeline.validate(object, live, part),
-      ...scaleProblems(object, paths, part ?? "all"),
-    ],
-  };
 }
 
 function pipelineOf(schema: Schema): SchemaPipeline {

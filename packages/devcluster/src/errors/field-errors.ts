@@ -12,11 +12,6 @@ export function invalidValue(field: string, value: Json | undefined, why: string
   return { reason: "FieldValueInvalid", message: `Invalid value: ${quoted(value)}: ${why}`, field };
 }
 
-/** The error of a field that must not be set. */
-export function forbiddenField(field: string, why: string): Cause {
-  return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
-}
-
 /** The error of a value that is not supported. */
 export function notSupported(field: string, value: string, known: readonly string[]): Cause {
   const list = known.map((name) => quoted(name)).join(", ");

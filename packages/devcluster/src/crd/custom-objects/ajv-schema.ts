@@ -1,5 +1,4 @@
 import { entriesOf, field, isArray, isObject, type Json, type JsonObject, objectFrom } from "../../json/json.ts";
-import { goPattern } from "../formats/go-pattern.ts";
 import type { Schema } from "../../schema/schema.ts";
 
 const copied = [
@@ -10,6 +9,7 @@ const copied = [
   "multipleOf",
   "minLength",
   "maxLength",
+  "pattern",
   "minItems",
   "maxItems",
   "minProperties",
@@ -33,8 +33,6 @@ export function toAjvSchema(schema: Schema): JsonObject {
   }
   translateExclusive(schema, result, "minimum", "exclusiveMinimum");
   translateExclusive(schema, result, "maximum", "exclusiveMaximum");
-  const pattern = field(schema, "pattern");
-  if (typeof pattern === "string" && "regExp" in goPattern(pattern)) result["pattern"] = pattern;
   const allowed = field(schema, "enum");
   if (isArray(allowed)) result["enum"] = isNullable && !allowed.includes(null) ? [...allowed, null] : allowed;
   const properties = entriesOf(field(schema, "properties"));

