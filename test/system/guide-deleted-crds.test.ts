@@ -19,7 +19,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
   let folder: string;
 
   beforeAll(async () => {
-    guide = await commandsOf("deleted-crds");
+    guide = await commandsOf("objects-were-lost", "operations");
     folder = await mkdtemp(join(tmpdir(), "millwright-guides-"));
     installation = await startInstallation();
     kubectl = await createKubectl(installation.kubeconfig);
@@ -50,7 +50,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
     await untilRunning();
     const before = vmsOf(await installation.machines());
     await deleteCrd(installation.api, "Machine");
-    const [deletedAt = "", messages = ""] = commands("Status", "kubectl");
+    const [deletedAt = "", messages = ""] = commands("A CRD is being deleted", "kubectl");
     await eventually(async () => {
       expect(await kubectl(words(deletedAt))).toMatch(/^\d{4}-/);
       expect((await kubectl(words(messages))).match(/Deletion paused/g)).toHaveLength(2);
@@ -69,9 +69,12 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
       expect(await run.ended, run.output()).toBe(0);
       return run.output();
     };
-    const [save = "", declare = "", restore = ""] = commands("Recover", "millwright");
+    const [save = "", declare = "", restore = ""] = commands("Recover from a deleted CRD", "millwright");
     await millwright(save);
-    const [, removeFinalizers = "", waitForEnd = "", waitUntilRunning = ""] = commands("Recover", "kubectl");
+    const [, removeFinalizers = "", waitForEnd = "", waitUntilRunning = ""] = commands(
+      "Recover from a deleted CRD",
+      "kubectl",
+    );
     await forEach(removeFinalizers);
     await kubectl(words(waitForEnd));
     expect(declare).toBe("millwright crds | kubectl apply -f -");

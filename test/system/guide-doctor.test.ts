@@ -54,8 +54,8 @@ describe("the guide to doctor and the page of permissions", { timeout: 300_000 }
 
   it("lead from a cluster without permissions to one in which every check passes", async () => {
     Object.assign(names, { CONTROL: controllers, TARGET: controllers, CLASS: "small" });
-    const guide = await commandsOf("troubleshooting-with-doctor");
-    const [both = "", one = ""] = guide.get("") ?? [];
+    const guide = await commandsOf("troubleshoot", "operations");
+    const [both = "", one = ""] = guide.get("Doctor") ?? [];
     const before = await run(both);
     expect(before.status, before.output).toBe(1);
     expect(before.output).toContain("FAILED   CRDs: ");

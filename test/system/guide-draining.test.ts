@@ -45,7 +45,7 @@ describe("the guide to draining", () => {
     const [rules = "", label = ""] = guide.get("Rules") ?? [];
     const [start = ""] = guide.get("Start") ?? [];
     const [description = "", events = ""] = guide.get("What blocks a drain") ?? [];
-    const [force = ""] = guide.get("Drain timeout") ?? [];
+    const [force = ""] = guide.get("What ends a drain") ?? [];
     await run(rules);
     await run(label);
     await eventually(async () => expect(await run(look)).toContain("PodDisruptionBudget default/web can never be met"));

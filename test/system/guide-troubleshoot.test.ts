@@ -71,8 +71,10 @@ describe("the guide to troubleshooting", { timeout: 300_000 }, () => {
   };
 
   it("shows objects, Leases and permissions when nothing happens", async () => {
-    expect(await guide.run("", 0)).toContain("machinedeployment.machine.sapcloud.io/fleet");
-    expect(await guide.run("", 1)).toMatch(/RollingOut +False/);
+    for (const start of ["millwright why", "kubectl get millwright", "kubectl get machine", "kubectl wait"])
+      guide.leaveOut(start, "guide-daily-commands.test.ts runs them");
+    guide.leaveOut("millwright doctor --control-kubeconfig", "guide-doctor.test.ts runs it");
+    guide.leaveOut("millwright doctor $CLASS -n", "guide-doctor.test.ts runs it");
     const nothing = "Nothing happens at all";
     expect(await guide.run(nothing, 0)).toContain("HOLDER");
     expect(await guide.run(nothing, 1)).toContain("ok       CRDs");

@@ -14,7 +14,7 @@ export const readerSearches: readonly (readonly [search: string, page: string])[
   ["spot", "docs/concepts/health-and-remediation.md"],
   ["spot instance", "docs/concepts/health-and-remediation.md"],
   ["drain timeout", "docs/guides/draining.md"],
-  ["quota", "docs/guides/why-is-it-stuck.md"],
+  ["quota", "docs/operations/troubleshoot.md"],
   ["image pull", "charts/millwright/README.md"],
   ["helm values", "charts/millwright/README.md"],
   ["helm chart", "charts/millwright/README.md"],

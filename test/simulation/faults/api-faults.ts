@@ -67,7 +67,7 @@ const refusal = (choices: Choices, { method }: SentRequest): RequestFate => {
     : fate;
 };
 
-/** People let sets create machines that the backup lacked: docs/guides/restoring-etcd.md. */
+/** People let sets create machines that the backup lacked: docs/operations/objects-were-lost.md#what-happens-by-itself. */
 async function releaseSets(world: World): Promise<void> {
   const patch = { metadata: { annotations: { [annotationKeys.expectedReplicas]: null } } };
   for (const { metadata } of truthOf(world).sets()) {

@@ -88,7 +88,7 @@ function stateOf(found: KubeObject | undefined, own: ReturnType<typeof crds>[num
   );
   return {
     problems: [
-      ...(isDeleted ? [`${crd} is being deleted (docs/guides/deleted-crds.md)`] : []),
+      ...(isDeleted ? [`${crd} is being deleted (docs/operations/objects-were-lost.md#a-crd-is-being-deleted)`] : []),
       ...rejections.map((each) => `${crd} is not ${String(each["type"])}: ${String(each["message"] ?? "")}`),
     ],
     dropped: missingFields(schemaOf(own.spec), schemaOf(found["spec"])).map(
