@@ -49,11 +49,10 @@ describe("the commands that look at machines, restore and uninstall", { timeout:
     expect(await life.run(where, 3)).toContain(names["NAME"]);
     expect(life.rest).toEqual([]);
 
-    const phases = await guide("machine-phases", ".");
-    expect(await phases.run("", 0)).toContain("Running");
-    expect(JSON.parse(await phases.run("", 1))).toBeTypeOf("object");
-    expect(await phases.run("Conditions")).toContain("condition met");
-    expect(phases.rest).toEqual([]);
+    const status = await guide("status", "reference");
+    expect(await status.run("Phases of machines", 0)).toContain("Running");
+    expect(JSON.parse(await status.run("Phases of machines", 1))).toBeTypeOf("object");
+    expect(await status.run("Conditions of machines")).toContain("condition met");
 
     const codes = await guide("error-codes", "reference");
     expect(await codes.run("")).toMatch(/NAME +CODE +MESSAGE\n/);
@@ -80,10 +79,10 @@ describe("the commands that look at machines, restore and uninstall", { timeout:
 
   it("wait for the end of a rollout, and not less", async () => {
     await writeFile(names["pool.yaml"] ?? "", JSON.stringify(machineDeployment("pool", "small", 1)));
-    const conditions = await guide("conditions", ".");
-    await conditions.run("", 0);
-    expect(await conditions.run("", 1)).toContain("condition met");
-    expect(conditions.rest).toEqual([]);
+    const status = await guide("status", "reference");
+    const heading = "Conditions of deployments and sets";
+    await status.run(heading, 0);
+    expect(await status.run(heading, 1)).toContain("condition met");
     const ready = ["get", "machinedeployment", "pool", "-o", "jsonpath={.status.updatedReplicas}"];
     expect(await kubectl(ready)).toBe("1");
   });

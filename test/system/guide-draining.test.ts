@@ -74,7 +74,7 @@ describe("the guide to draining", () => {
       "Start 1",
       "Rules 2",
       "What blocks a drain 2",
-      "Drain timeout 1",
+      "What ends a drain 1",
     ]);
   });
 });

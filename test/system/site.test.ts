@@ -22,9 +22,8 @@ const kinds = [
   "/",
   "/contents",
   "/concepts/rollouts",
-  "/machine-phases",
   "/drivers/tutorial",
-  "/labels-annotations-events",
+  "/reference/status",
   "/project/performance",
 ];
 

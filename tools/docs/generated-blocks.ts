@@ -11,6 +11,7 @@ import {
   annotationKeys,
   cacheMetricNames,
   cloudMetricNames,
+  clusterApiConditionTypes,
   controllerInfos,
   controllerMetricNames,
   deletionStages,
@@ -19,6 +20,7 @@ import {
   finalizers,
   formatGoDuration,
   labelKeys,
+  legacyConditionTypes,
   logKeys,
   machineDeploymentMetricNames,
   machineFlowMetricNames,
@@ -33,6 +35,7 @@ import {
   type RequiredPermission,
   requestMetricNames,
   requiredPermissions,
+  summaryConditionTypes,
   taintKeys,
 } from "@millwright/core";
 import type { ErrorCodeGroup } from "@millwright/core/driver-kit";
@@ -135,6 +138,8 @@ function wireBlocks(read: ReadSource): readonly (readonly [string, string])[] {
       .map(([entry, key]) => listItem([`${code(key)}: ${withLinks(own(meanings.get(entry) ?? ""), table)}`]))
       .join("\n");
   };
+  const conditions = (name: string, table: Readonly<Record<string, string>>): string =>
+    keys("packages/core/src/wire/condition-types.ts", name, table);
   const metrics = (name: string, table: Readonly<Record<string, string>>): string =>
     keys("packages/core/src/wire/metric-names.ts", name, table);
   return [
@@ -157,6 +162,14 @@ function wireBlocks(read: ReadSource): readonly (readonly [string, string])[] {
     ["request-metrics", metrics("requestMetricNames", requestMetricNames)],
     ["cache-metrics", metrics("cacheMetricNames", cacheMetricNames)],
     ["nodejs-metrics", metrics("nodejsMetricNames", nodejsMetricNames)],
+    [
+      "condition-types",
+      [
+        conditions("legacyConditionTypes", legacyConditionTypes),
+        conditions("clusterApiConditionTypes", clusterApiConditionTypes),
+        conditions("summaryConditionTypes", summaryConditionTypes),
+      ].join("\n"),
+    ],
     ["event-reasons", keys("packages/core/src/wire/event-reasons.ts", "eventReasons", eventReasons)],
   ];
 }

@@ -6,8 +6,8 @@ const MAX_WORDS = 1_500;
 
 /** Pages that may be longer, and why. */
 const longer: Readonly<Record<string, string>> = {
-  "docs/conditions.md": "a reference: one section for each condition, looked up one at a time",
   "docs/drivers.md": "a reference: methods, rules and error codes, looked up one at a time",
+  "docs/project/conditions.md": "a reference: one section for each condition, looked up one at a time",
   "packages/cli/README.md": "a reference: one section for each command",
 };
 

@@ -17,7 +17,6 @@ const system = (blocks: number, ...names: readonly string[]): TestedPage => ({
  */
 export const testedPages: Readonly<Record<string, TestedPage>> = {
   "docs/concepts/life-of-a-machine.md": system(1, "guide-daily-commands"),
-  "docs/conditions.md": system(1, "guide-daily-commands"),
   "docs/drivers/tutorial.md": system(7, "driver-tutorial"),
   "docs/guides/aws.md": { blocks: 10, tests: ["test/clouds/aws-guide.test.ts", "tools/docs/cloud-guides.test.ts"] },
   "docs/guides/azure.md": { blocks: 3, tests: ["test/system/guide-clouds.test.ts", "tools/docs/cloud-guides.test.ts"] },
@@ -33,7 +32,6 @@ export const testedPages: Readonly<Record<string, TestedPage>> = {
   "docs/guides/rollouts.md": system(11, "guide-rollouts"),
   "docs/guides/safety.md": system(5, "guide-pools"),
   "docs/guides/two-clusters.md": system(2, "examples"),
-  "docs/machine-phases.md": system(2, "guide-daily-commands"),
   "docs/operations/aws.md": system(3, "guide-operations"),
   "docs/operations/azure.md": system(3, "guide-operations"),
   "docs/operations/objects-were-lost.md": system(12, "guide-operations", "guide-deleted-crds"),
@@ -50,6 +48,7 @@ export const testedPages: Readonly<Record<string, TestedPage>> = {
   "docs/operations/upgrade.md": system(4, "guide-chart"),
   "docs/permissions.md": system(2, "guide-doctor"),
   "docs/reference/error-codes.md": system(1, "guide-daily-commands"),
+  "docs/reference/status.md": system(3, "guide-daily-commands"),
   "packages/create-driver/template/README.md": system(2, "driver-tutorial"),
   "providers/qemu/README.md": { blocks: 1, tests: ["tools/docs/cloud-guides.test.ts"] },
 };

@@ -35,7 +35,7 @@ import {
 } from "@millwright/kube";
 import { factsOf } from "./owner/condition-inputs.ts";
 
-const page = readFileSync(new URL("../../../../docs/conditions.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../../docs/project/conditions.md", import.meta.url), "utf8");
 const tables = readTransitionTables(page);
 
 type Owner = "MachineDeployments" | "MachineSets";
@@ -301,7 +301,7 @@ function expectedOf({ transition }: TransitionRow, values: Values, before: unkno
 
 const isOwner = (text: string): text is Owner => text in passOver;
 
-describe("docs/conditions.md", () => {
+describe("docs/project/conditions.md", () => {
   it("has a table for every condition", () => {
     expect(tables.map(({ type, owners }) => `${type} of ${owners.join(", ")}`)).toEqual([
       "Available of MachineDeployments",

@@ -11,7 +11,7 @@ export type Transition =
       readonly hasGeneration: boolean;
     };
 
-/** One item of a list of docs/conditions.md. */
+/** One item of a list of docs/project/conditions.md. */
 export interface TransitionRow {
   readonly guard: string;
   /** Kinds of actions that the row names; at least one of them follows, sooner or later, in some state that the guard allows. */
@@ -21,7 +21,7 @@ export interface TransitionRow {
   readonly next?: string;
 }
 
-/** One condition of docs/conditions.md. */
+/** One condition of docs/project/conditions.md. */
 export interface TransitionTable {
   readonly type: string;
   readonly owners: readonly string[];

@@ -10,7 +10,7 @@ export interface PhaseGuide {
   readonly person: string;
 }
 
-/** Read by `millwright describe machine` and, as a table, in docs/machine-phases.md. */
+/** Read by `millwright describe machine` and, as a table, in docs/reference/status.md#phases-of-machines. */
 export const phaseGuide: Readonly<Record<MachinePhase, PhaseGuide>> = {
   "": {
     cause: "The machine was just created, or its VM is being created.",
