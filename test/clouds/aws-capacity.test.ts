@@ -1,4 +1,4 @@
-import { type Machine, machineDeploymentResource } from "@millwright/core";
+import { type Machine, machineDeploymentResource } from "@millwright/core/machine-api";
 import { expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { machineDeployment } from "../harness/installation.ts";

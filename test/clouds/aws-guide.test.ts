@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { systemClock } from "@millwright/base";
 import {
   machineDeploymentResource,
   machineResource,
-  systemClock,
   taintKeys,
   type Machine,
   type MachineDeployment,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createEc2Emulator } from "@millwright/emulators/ec2";
 import { nodeResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-import { systemRandom } from "@millwright/core";
+import { systemRandom } from "@millwright/base";
 import { secretOf } from "@millwright/core/testing";
 import { createEc2Emulator } from "@millwright/emulators/ec2";
 import { awsSpecSchema, createAwsDriver } from "@millwright/provider-aws";

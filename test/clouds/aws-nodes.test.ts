@@ -1,4 +1,4 @@
-import { labelKeys, machineResource } from "@millwright/core";
+import { labelKeys, machineResource } from "@millwright/core/machine-api";
 import { expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { ec2MachineId } from "./cloud-controller-manager/aws.ts";

@@ -1,4 +1,4 @@
-import { systemRandom } from "@millwright/core";
+import { systemRandom } from "@millwright/base";
 import { secretOf } from "@millwright/core/testing";
 import { createArmEmulator } from "@millwright/emulators/arm";
 import { azureSpecSchema, createAzureDriver } from "@millwright/provider-azure";

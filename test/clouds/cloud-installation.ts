@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@millwright/base";
 import {
   crds,
   type Machine,
@@ -8,8 +9,7 @@ import {
   machineClassResource,
   machineDeploymentResource,
   machineResource,
-  systemClock,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { ApiServer } from "@millwright/devcluster";
 import {
   type ApiClient,

@@ -1,10 +1,10 @@
+import type { VmDifference } from "@millwright/core";
 import {
   annotationKeys,
   type MachineClass,
   machineClassResource,
   type NodeTemplate,
-  type VmDifference,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import type { CloudInstallation } from "./cloud-installation.ts";

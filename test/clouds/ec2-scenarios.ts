@@ -7,7 +7,8 @@ import {
   RunInstancesCommand,
   TerminateInstancesCommand,
 } from "@aws-sdk/client-ec2";
-import { type CreateMachineRequest, type DriverContext, Secret, systemClock } from "@millwright/core";
+import { Secret, systemClock } from "@millwright/base";
+import type { CreateMachineRequest, DriverContext } from "@millwright/core";
 import { type ImmediateDriver, withoutPending } from "@millwright/core/testing";
 import { type AwsSpec, awsSpecSchema, createAwsDriver } from "@millwright/provider-aws";
 import { clientOf, type Ec2Server, region } from "./ec2-servers.ts";

@@ -1,4 +1,4 @@
-import { labelKeys, type Machine, machineResource, machineSetResource } from "@millwright/core";
+import { labelKeys, type Machine, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { podDisruptionBudgetResource } from "@millwright/kube";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -1,4 +1,4 @@
-import { systemRandom } from "@millwright/core";
+import { systemRandom } from "@millwright/base";
 import { aContext, createVirtualClock, secretOf, type VirtualClock } from "@millwright/core/testing";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { createGcpDriver, gcpSpecSchema, type GcpSpec, type PollTimes } from "@millwright/provider-gcp";

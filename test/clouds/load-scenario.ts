@@ -1,4 +1,5 @@
-import { type Clock, type CreateMachineRequest, type Driver, Secret, type SecretData } from "@millwright/core";
+import { type Clock, Secret, type SecretData } from "@millwright/base";
+import type { CreateMachineRequest, Driver } from "@millwright/core";
 import { aContext, aMachine, createFastClock, withoutPending } from "@millwright/core/testing";
 import type { FaultPlan, RequestLog, Throttle } from "@millwright/emulators/server";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -4,7 +4,7 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, type ApiObject, type KubeObject, nodeResource, type OwnerReference } from "@millwright/kube";
 import { machineDeployment } from "../harness/installation.ts";
 import { name, namespace } from "./cloud-installation.ts";

@@ -1,5 +1,5 @@
 import { contractRules, defineConformance, type FixtureSetup } from "@millwright/conformance";
-import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core/machine-api";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import mockFixture from "../../providers/mock/src/testing/mock-fixture.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { labelKeys, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { labelKeys } from "@millwright/core/machine-api";
 import { createSimulatedNodes } from "@millwright/devcluster";
 import { type KubeObject, nodeResource } from "@millwright/kube";
 import { ownerTagKeys, systemUuidOf } from "@millwright/provider-qemu";

@@ -1,4 +1,5 @@
-import { type CreateMachineRequest, Secret, type SecretData } from "@millwright/core";
+import { Secret, type SecretData } from "@millwright/base";
+import type { CreateMachineRequest } from "@millwright/core";
 import { aMachine } from "@millwright/core/testing";
 import { expect } from "vitest";
 import { eventually } from "../harness/eventually.ts";

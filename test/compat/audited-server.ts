@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { kubeconfigFor } from "@millwright/devcluster";
 import { type ApiClient, createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { ControlPlane } from "../../tools/control-plane/start-control-plane.ts";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
+import { isRecord } from "@millwright/base";
 import {
-  isRecord,
   machineClassResource,
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, type KubeObject, type ResourceType, secretResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";

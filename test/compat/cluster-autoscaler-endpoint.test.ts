@@ -1,14 +1,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@millwright/base";
 import {
   annotationKeys,
   machineClassResource,
   type MachineDeployment,
   machineDeploymentResource,
   phaseOf,
-  systemClock,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { selfSignedCertificate } from "@millwright/emulators/server";
 import { type KubeObject, messageOf, nodeResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,7 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { annotationKeys, machineClassResource, machineDeploymentResource, taintKeys } from "@millwright/core";
+import {
+  annotationKeys,
+  machineClassResource,
+  machineDeploymentResource,
+  taintKeys,
+} from "@millwright/core/machine-api";
 import { type ApiClient, type KubeObject, messageOf, nodeResource, secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { autoscalerRuns, MAX_SIZE, startAutoscaler } from "../harness/autoscaler-programs.ts";

@@ -1,4 +1,4 @@
-import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   recreateCrd,

@@ -7,7 +7,7 @@ import {
   machineDeploymentResource,
   machineResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { eventResource, type KubeObject, nodeResource, secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFailed } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -1,3 +1,4 @@
+import type { ResourceType } from "@millwright/base";
 import {
   annotationKeys,
   deletionProtectionPolicy,
@@ -5,8 +6,7 @@ import {
   machineDeploymentResource,
   machineResource,
   phaseOf,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { isForbidden } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

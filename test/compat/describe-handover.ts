@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { phaseOf } from "@millwright/core";
+import { phaseOf } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type HandOver, identityOf, startHandOver, type Switch } from "./hand-over.ts";

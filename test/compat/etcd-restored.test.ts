@@ -7,7 +7,7 @@ import {
   machineDeploymentResource,
   machineSetResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { kubeconfigFor } from "@millwright/devcluster";
 import { eventResource, secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";

@@ -9,7 +9,7 @@ import {
   machineDeploymentResource,
   machineResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createClusterFaults, kubeconfigFor } from "@millwright/devcluster";
 import {
   customResourceDefinitionResource,

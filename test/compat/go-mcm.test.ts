@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core/machine-api";
 import type { KubeObject } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { vmsOf } from "../harness/crds.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineDeploymentResource, machineSetResource } from "@millwright/core";
+import { type Machine, machineDeploymentResource, machineSetResource } from "@millwright/core/machine-api";
 import { createClusterFaults } from "@millwright/devcluster";
 import { type KubeObject, nodeResource, type ResourceType } from "@millwright/kube";
 import { expect } from "vitest";

@@ -5,7 +5,7 @@ import {
   machineDeploymentResource,
   machineResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type KubeObject, nodeResource, podResource, secretResource } from "@millwright/kube";
 import { expect } from "vitest";
 import { eventually } from "../harness/eventually.ts";

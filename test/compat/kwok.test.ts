@@ -1,4 +1,4 @@
-import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core/machine-api";
 import { type KubeObject, leaseResource, nodeResource, podResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { vmsOf } from "../harness/crds.ts";

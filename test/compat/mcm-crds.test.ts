@@ -5,7 +5,7 @@ import {
   machineResource,
   phaseOf,
   readOperation,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";

@@ -5,7 +5,7 @@ import {
   machineDeploymentResource,
   machineResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   isNotFound,
   type KubeObject,

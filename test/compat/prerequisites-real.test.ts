@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { requiredRoles, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { requiredRoles } from "@millwright/core/machine-api";
 import { type ApiClient, createApiClient, loadKubeConfig } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ControlPlane } from "../../tools/control-plane/start-control-plane.ts";

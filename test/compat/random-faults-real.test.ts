@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { seededRandom } from "@millwright/base";
 import {
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   phaseOf,
-  seededRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { kubeconfigFor } from "@millwright/devcluster";
 import { isNotFound, secretResource } from "@millwright/kube";
 import { isLive } from "@millwright/provider-mock";

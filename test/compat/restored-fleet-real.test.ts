@@ -8,7 +8,7 @@ import {
   machineDeploymentResource,
   machineResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { eventResource, type KubeObject, secretResource } from "@millwright/kube";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFailed } from "vitest";
 import { vmsOf } from "../harness/crds.ts";

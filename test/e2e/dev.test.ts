@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { dirname } from "node:path";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { createCloudClient, type MockCloud } from "@millwright/provider-mock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -1,5 +1,5 @@
 import type { ApiServerOptions, RequestRecord } from "@millwright/devcluster";
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import type { SimulatedCloudOptions } from "@millwright/provider-mock";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";

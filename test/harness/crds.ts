@@ -1,4 +1,4 @@
-import { crds, type Machine, type MachineKind, machineKinds } from "@millwright/core";
+import { crds, type Machine, type MachineKind, machineKinds } from "@millwright/core/machine-api";
 import {
   type ApiClient,
   customResourceDefinitionResource,

@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { eventResource, type KubeObject, nodeResource, podResource, secretResource } from "@millwright/kube";
 import { expect } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "./controlled-fleet.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import type { KubeObject } from "@millwright/kube";
 
 /** What Gardener reads of a Node. */

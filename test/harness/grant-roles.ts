@@ -1,4 +1,4 @@
-import { type PermissionsRole, type RequiredPermission, requiredRoles } from "@millwright/core";
+import { type PermissionsRole, type RequiredPermission, requiredRoles } from "@millwright/core/machine-api";
 import { type ApiClient, isAlreadyExists, type KubeObject, type ResourceType } from "@millwright/kube";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds, type Machine, machineApiVersion, machineResource, systemClock, type Timer } from "@millwright/core";
+import { systemClock, type Timer } from "@millwright/base";
+import { crds, type Machine, machineApiVersion, machineResource } from "@millwright/core/machine-api";
 import {
   type ApiServer,
   type ApiServerOptions,

@@ -1,4 +1,5 @@
-import { type Machine, machineResource, systemClock, systemRandom } from "@millwright/core";
+import { systemClock, systemRandom } from "@millwright/base";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import type { RequestRecord } from "@millwright/devcluster";
 import {
   createInformer,

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { type ApiClient, type KubeObject, isAlreadyExists, nodeResource } from "@millwright/kube";
 import { findBuilt } from "../../tools/control-plane/build-binary.ts";
 import type { FleetNodes } from "./installation.ts";

@@ -1,3 +1,4 @@
+import type { ResourceType } from "@millwright/base";
 import {
   annotationKeys,
   type Machine,
@@ -5,8 +6,7 @@ import {
   type MachineClass,
   machineClassResource,
   machineResource,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { eventResource } from "@millwright/kube";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";

@@ -1,4 +1,4 @@
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { createMockDriver } from "@millwright/provider-mock";
 import { createManager, type Manager, type ManagerOptions } from "@millwright/runtime";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { MachineKind } from "@millwright/core";
+import type { MachineKind } from "@millwright/core/machine-api";
 import type { ApiClient, ApiObject } from "@millwright/kube";
 import { customResourceDefinitionResource } from "@millwright/kube";
 import { parse } from "yaml";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds } from "@millwright/core";
+import { crds } from "@millwright/core/machine-api";
 import { findBuilt } from "../../tools/control-plane/build-binary.ts";
 import type { RealFleet } from "../compat/real-fleet.ts";
 import { machineClass } from "./installation.ts";

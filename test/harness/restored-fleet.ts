@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type MachineKind, machineKinds } from "@millwright/core";
+import { type MachineKind, machineKinds } from "@millwright/core/machine-api";
 import { type ApiClient, type KubeObject, withTypeMeta } from "@millwright/kube";
 
 const namespace = "default";

@@ -4,7 +4,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { eventually } from "./eventually.ts";

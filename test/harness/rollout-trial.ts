@@ -4,7 +4,7 @@ import {
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { RequestRecord } from "@millwright/devcluster";
 import { type ApiClient, eventResource, type KubeObject, nodeResource } from "@millwright/kube";
 import type { Vm } from "@millwright/provider-mock";

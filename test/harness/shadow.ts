@@ -1,4 +1,4 @@
-import { requiredRoles } from "@millwright/core";
+import { requiredRoles } from "@millwright/core/machine-api";
 import { kubeconfigFor } from "@millwright/devcluster";
 import type { ApiClient } from "@millwright/kube";
 import { writeFile } from "node:fs/promises";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core/machine-api";
 import { kubeconfigFor } from "@millwright/devcluster";
 import type { SimulatedCloudOptions } from "@millwright/provider-mock";
 import { expect } from "vitest";

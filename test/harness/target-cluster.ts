@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { type ApiServer, createSimulatedNodes } from "@millwright/devcluster";
 import { withdrawTarget } from "./grant-roles.ts";
 import type { Installation, NodeLife } from "./installation.ts";

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { createWorkloads, type WorkloadsOptions } from "@millwright/devcluster";
 import { type ApiClient, type KubeObject, podDisruptionBudgetResource, podResource } from "@millwright/kube";
 import { eventually } from "./eventually.ts";

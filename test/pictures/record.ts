@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { machineDeploymentResource, machineResource } from "@millwright/core";
+import { machineDeploymentResource, machineResource } from "@millwright/core/machine-api";
 import { type ClusterObjects, deploymentReport, readClusterObjects, why } from "@millwright/runtime/reports";
 import { lifecycleSteps } from "@millwright/dashboard/rows";
 import { paint } from "../../packages/cli/src/commands/top.ts";

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
-import { machineDeploymentResource, type MachineDeployment, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { machineDeploymentResource, type MachineDeployment } from "@millwright/core/machine-api";
 import { deploymentRow, machineRow } from "@millwright/dashboard/rows";
 import type { ApiClient } from "@millwright/kube";
 import { isHeld } from "@millwright/runtime/reports";

@@ -1,4 +1,4 @@
-import { annotationKeys, finalizers, type Machine, machineResource, phaseOf } from "@millwright/core";
+import { annotationKeys, finalizers, type Machine, machineResource, phaseOf } from "@millwright/core/machine-api";
 import { controllerRefOf, ignoreNotFound, type KubeObject } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

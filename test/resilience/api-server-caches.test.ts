@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { crds, machineResource } from "@millwright/core";
+import { crds, machineResource } from "@millwright/core/machine-api";
 import { type ApiServer, createApiServer, type Fault } from "@millwright/devcluster";
 import {
   type ApiClient,
@@ -10,7 +10,7 @@ import {
   keyOf,
   watchTriggers,
 } from "@millwright/kube";
-import { seededRandom, systemClock, systemRandom } from "@millwright/core";
+import { seededRandom, systemClock, systemRandom } from "@millwright/base";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CacheUnderTest, configMap, configMaps, startCache, userAgent } from "./cache-under-test.ts";
 

@@ -1,5 +1,5 @@
 import { type ApiServer, createApiServer } from "@millwright/devcluster";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import {
   type ApiClient,
   createApiClient,

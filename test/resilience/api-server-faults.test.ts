@@ -1,4 +1,4 @@
-import { machineDeploymentResource } from "@millwright/core";
+import { machineDeploymentResource } from "@millwright/core/machine-api";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
 

@@ -1,4 +1,4 @@
-import { isRecord, seededRandom, systemClock } from "@millwright/core";
+import { isRecord, seededRandom, systemClock } from "@millwright/base";
 import { type ApiServer, createApiServer, type Fault } from "@millwright/devcluster";
 import {
   type ApiClient,

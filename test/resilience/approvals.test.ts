@@ -6,7 +6,7 @@ import {
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { eventResource, nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -1,4 +1,4 @@
-import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core/machine-api";
 import { eventResource, secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -1,4 +1,4 @@
-import { seededRandom, systemClock } from "@millwright/core";
+import { seededRandom, systemClock } from "@millwright/base";
 import {
   createApiClient,
   createInformer,

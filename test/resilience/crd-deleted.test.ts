@@ -6,7 +6,7 @@ import {
   machineSetResource,
   machineDeploymentResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { customResourceDefinitionResource, eventResource, nodeResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

@@ -1,4 +1,4 @@
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import type { RequestRecord } from "@millwright/devcluster";
 import { eventResource, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

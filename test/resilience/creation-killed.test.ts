@@ -1,4 +1,5 @@
-import { machineClassResource, machineDeploymentResource, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { machineClassResource, machineResource } from "@millwright/core";
+import { machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { isNotFound, type KubeObject } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

@@ -1,4 +1,4 @@
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import type { RequestRecord } from "@millwright/devcluster";
 import { eventResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

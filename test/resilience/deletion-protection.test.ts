@@ -1,3 +1,4 @@
+import type { ResourceType } from "@millwright/base";
 import {
   annotationKeys,
   machineDeploymentResource,
@@ -5,8 +6,7 @@ import {
   machineResource,
   machineSetResource,
   phaseOf,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type DeleteOptions, eventResource, nodeResource, podResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

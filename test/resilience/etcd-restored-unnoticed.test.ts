@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { phaseOf } from "@millwright/core";
+import { phaseOf } from "@millwright/core/machine-api";
 import { type ApiServer, kubeconfigFor } from "@millwright/devcluster";
 import { eventResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineDeploymentResource, machineSetResource } from "@millwright/core";
+import { annotationKeys, machineDeploymentResource, machineSetResource } from "@millwright/core/machine-api";
 import { eventResource, leaseResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { type Machine, machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import type { ClusterFault } from "@millwright/devcluster";
 import { eventResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-import { machineClassResource, type MachineDeployment, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, type MachineDeployment, machineDeploymentResource } from "@millwright/core/machine-api";
 import { type KubeObject, nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

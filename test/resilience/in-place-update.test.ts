@@ -1,4 +1,9 @@
-import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import {
+  type Machine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core/machine-api";
 import { type KubeObject, nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -3,7 +3,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import {
+  type Machine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -1,4 +1,9 @@
-import { machineClassResource, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import {
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+} from "@millwright/core/machine-api";
 import { afterEach, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";

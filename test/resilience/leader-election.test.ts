@@ -1,5 +1,5 @@
 import { type ApiServer, createApiServer } from "@millwright/devcluster";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import { createApiClient, leaseResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startCandidate } from "./start-candidate.ts";

@@ -6,7 +6,7 @@ import {
   type MachineSet,
   machineSetResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { afterEach, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type ManagedFleet, startManagedFleet } from "../harness/managed-fleet.ts";

@@ -1,11 +1,6 @@
 import { EventEmitter } from "node:events";
-import {
-  type CreateMachineRequest,
-  defineDriver,
-  type DriverContext,
-  MachineError,
-  type SecretData,
-} from "@millwright/core";
+import type { SecretData } from "@millwright/base";
+import { type CreateMachineRequest, defineDriver, type DriverContext, MachineError } from "@millwright/core";
 
 /** A text that shows a value in the ways in which clouds and SDKs print, escape and cut what they were sent. */
 const leakOf = (value: string): string =>

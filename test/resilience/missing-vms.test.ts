@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { eventResource, nodeResource } from "@millwright/kube";
 import { createMockDriver } from "@millwright/provider-mock";
 import { afterEach, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-import { annotationKeys, labelKeys, machineClassResource, machineResource, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { annotationKeys, labelKeys, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { type KubeObject, secretResource } from "@millwright/kube";
 import { createCloudServer, createSimulatedCloud, type SimulatedCloud } from "@millwright/provider-mock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

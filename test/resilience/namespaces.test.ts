@@ -1,11 +1,11 @@
+import { isRecord } from "@millwright/base";
 import {
-  isRecord,
   type Machine,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { leaseResource, namespaceResource, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

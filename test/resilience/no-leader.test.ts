@@ -1,4 +1,4 @@
-import { machineDeploymentResource } from "@millwright/core";
+import { machineDeploymentResource } from "@millwright/core/machine-api";
 import { namespaceResource } from "@millwright/kube";
 import { afterEach, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

@@ -1,11 +1,11 @@
+import type { Driver } from "@millwright/core";
 import {
-  type Driver,
   type Machine,
   machineApiVersion,
   machineClassResource,
   machineResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, createApiClient, eventResource, loadKubeConfig } from "@millwright/kube";
 import { createManager, loadDriver } from "@millwright/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -5,7 +5,7 @@ import {
   machineClassResource,
   machineDeploymentResource,
   machineResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { afterEach, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineApiVersion, machineClassResource, machineResource } from "@millwright/core";
+import { annotationKeys, machineApiVersion, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { eventResource, isNotFound, type KubeObject, nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -4,7 +4,7 @@ import {
   type MachineClass,
   machineClassResource,
   machineResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { eventResource } from "@millwright/kube";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

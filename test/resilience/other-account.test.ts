@@ -1,4 +1,5 @@
-import { phaseOf, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { phaseOf } from "@millwright/core/machine-api";
 import { eventResource, secretResource } from "@millwright/kube";
 import { createCloudServer, createSimulatedCloud } from "@millwright/provider-mock";
 import { afterEach, describe, expect, it } from "vitest";

@@ -1,11 +1,10 @@
+import { systemClock, systemRandom } from "@millwright/base";
 import {
   machineClassResource,
   machineDeploymentResource,
   type Machine,
   machineResource,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiServer, createApiServer, type Fault } from "@millwright/devcluster";
 import {
   createApiClient,

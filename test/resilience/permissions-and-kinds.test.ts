@@ -7,7 +7,7 @@ import {
   machineDeploymentResource,
   machineResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { customResourceDefinitionResource, isNotFound, namespaceResource, secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";

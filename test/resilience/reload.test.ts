@@ -1,6 +1,6 @@
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { machineDeploymentResource, phaseOf } from "@millwright/core";
+import { machineDeploymentResource, phaseOf } from "@millwright/core/machine-api";
 import type { SimulatedCloudOptions } from "@millwright/provider-mock";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineClassResource, machineResource } from "@millwright/core";
+import { annotationKeys, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, startInstallation } from "../harness/installation.ts";

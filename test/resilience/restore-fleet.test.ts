@@ -10,7 +10,7 @@ import {
   machineResource,
   machineSetResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { controllerRefOf, ignoreNotFound, type KubeObject, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";

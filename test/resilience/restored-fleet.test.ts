@@ -1,4 +1,4 @@
-import { machineDeploymentResource, machineSetResource, type MachineDeployment } from "@millwright/core";
+import { machineDeploymentResource, machineSetResource, type MachineDeployment } from "@millwright/core/machine-api";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineResource } from "@millwright/core";
+import { annotationKeys, machineResource } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, startInstallation } from "../harness/installation.ts";

@@ -5,7 +5,7 @@ import {
   machineClassResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { RequestRecord } from "@millwright/devcluster";
 import type { KubeObject } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

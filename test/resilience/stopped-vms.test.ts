@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { eventResource } from "@millwright/kube";
 import { afterEach, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { eventResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

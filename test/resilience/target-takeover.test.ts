@@ -1,4 +1,4 @@
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -1,4 +1,5 @@
-import { type Machine, machineResource, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { createSimulatedNodes } from "@millwright/devcluster";
 import { nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

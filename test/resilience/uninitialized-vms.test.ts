@@ -1,4 +1,4 @@
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { afterEach, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { machineClassResource, machineResource } from "@millwright/core";
+import { machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { leaseResource } from "@millwright/kube";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { freePorts } from "../../tools/control-plane/free-port.ts";

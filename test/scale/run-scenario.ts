@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { MachineTimes } from "./measure/machine-times.ts";
 import { beginMeasurement, type Measured, type Measurement } from "./measure/measurement.ts";

@@ -1,5 +1,6 @@
 import type { Alteration } from "./world/controller-process.ts";
-import { type Machine, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import type { Machine } from "@millwright/core/machine-api";
 import { leaseResource } from "@millwright/kube";
 import { approve } from "./faults/approvals.ts";
 import { workLeft } from "./check/convergence.ts";

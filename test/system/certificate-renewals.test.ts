@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { selfSignedCertificate } from "@millwright/emulators/server";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type CertificateChain, createCertificateChain } from "../harness/certificate-chain.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { annotationKeys, machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { eventResource, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

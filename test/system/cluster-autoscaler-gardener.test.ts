@@ -5,7 +5,7 @@ import {
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

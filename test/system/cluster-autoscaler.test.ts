@@ -2,14 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { systemClock, systemRandom } from "@millwright/base";
 import {
   annotationKeys,
   type MachineDeployment,
   machineDeploymentResource,
   machineClassResource,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { selfSignedCertificate } from "@millwright/emulators/server";
 import { eventResource, type KubeObject, messageOf, nodeResource, noLog, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-import { type MachineDeployment, machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { type MachineDeployment, machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { customResourceDefinitionResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

@@ -1,4 +1,4 @@
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, hasChromium, startBrowser } from "../harness/browser.ts";

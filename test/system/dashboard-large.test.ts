@@ -1,5 +1,5 @@
-import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
-import { systemClock } from "@millwright/core";
+import type { Machine, MachineDeployment, MachineSet } from "@millwright/core/machine-api";
+import { systemClock } from "@millwright/base";
 import { type Dashboard, serveDashboard } from "@millwright/dashboard";
 import { noLog } from "@millwright/kube";
 import { type ClusterObjects, machineReportFrom } from "@millwright/runtime/reports";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { annotationKeys, machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";

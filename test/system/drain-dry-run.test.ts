@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { crds, machineApiVersion } from "@millwright/core";
+import { crds, machineApiVersion } from "@millwright/core/machine-api";
 import { kubeconfigFor } from "@millwright/devcluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

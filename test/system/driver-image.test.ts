@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createDriver } from "create-millwright-driver";
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { stageImage } from "../../tools/images/stage-image.ts";
 import { type LocalRegistry, startLocalRegistry } from "../../tools/local-registry.ts";

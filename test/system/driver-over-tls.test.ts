@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { selfSignedCertificate } from "@millwright/emulators/server";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { startMillwright } from "../harness/millwright.ts";

@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { isRecord } from "@millwright/base";
 import {
   annotationKeys,
-  isRecord,
   type MachineDeployment,
   machineDeploymentResource,
   taintKeys,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { secretProblems, specProblems } from "@millwright/core/testing";
 import { secretResource } from "@millwright/kube";
 import { createAwsDriver } from "@millwright/provider-aws";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
+import { isRecord } from "@millwright/base";
 import {
-  isRecord,
   type MachineDeployment,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { KubeObject } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { type ApiClient, createApiClient, loadKubeConfig } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePorts } from "../../tools/control-plane/free-port.ts";

@@ -3,7 +3,8 @@ import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { isRecord, machineClassResource, type MachineDeployment, machineDeploymentResource } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { machineClassResource, type MachineDeployment, machineDeploymentResource } from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";

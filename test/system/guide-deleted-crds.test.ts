@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deleteCrd, untilServed, vmsOf } from "../harness/crds.ts";
 import { eventually } from "../harness/eventually.ts";

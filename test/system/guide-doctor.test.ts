@@ -1,6 +1,7 @@
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { machineClassResource, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { machineClassResource } from "@millwright/core/machine-api";
 import { createApiClient, loadKubeConfig, secretResource } from "@millwright/kube";
 import { createCloudServer, createSimulatedCloud } from "@millwright/provider-mock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

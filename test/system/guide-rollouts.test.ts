@@ -8,7 +8,7 @@ import {
   machineDeploymentResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";

@@ -1,5 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import {
+  type Machine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";

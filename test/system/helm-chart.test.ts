@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { crds, isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { crds } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { chart, containerArguments } from "../harness/chart.ts";

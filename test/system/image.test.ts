@@ -5,7 +5,7 @@ import { globSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stageImage } from "../../tools/images/stage-image.ts";
 import { isAllowed } from "../../tools/release/licences.ts";

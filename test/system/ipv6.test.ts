@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { get } from "node:http";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds, machineResource } from "@millwright/core";
+import { crds, machineResource } from "@millwright/core/machine-api";
 import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
 import { createApiClient, customResourceDefinitionResource, loadKubeConfig } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

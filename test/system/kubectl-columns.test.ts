@@ -1,4 +1,9 @@
-import { annotationKeys, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import {
+  annotationKeys,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core/machine-api";
 import { eventResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

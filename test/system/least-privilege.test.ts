@@ -1,4 +1,9 @@
-import { labelKeys, machineDeploymentResource, machineResource, requiredPermissions } from "@millwright/core";
+import {
+  labelKeys,
+  machineDeploymentResource,
+  machineResource,
+  requiredPermissions,
+} from "@millwright/core/machine-api";
 import { type ApiClient, podDisruptionBudgetResource, podResource, secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

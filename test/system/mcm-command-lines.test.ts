@@ -3,7 +3,7 @@ import { freePorts } from "../../tools/control-plane/free-port.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
-import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 
 let installation: Installation | undefined;
 let started: MillwrightProcess | undefined;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { machineClassResource, machineResource } from "@millwright/core";
+import { machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Installation, machineClass, startInstallation } from "../harness/installation.ts";
 import { startMillwright } from "../harness/millwright.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { machineClassResource } from "@millwright/core";
+import { machineClassResource } from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";

@@ -4,7 +4,7 @@ import { connect as connectTcp, createServer, type AddressInfo } from "node:net"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type ConnectionOptions, createSecureContext, type TLSSocket } from "node:tls";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { createTlsServer, followingContext, type TlsFiles } from "@millwright/core/tls";
 import { serveDriver } from "@millwright/driver-rpc";
 import { createMockDriver } from "@millwright/provider-mock";

@@ -1,17 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  defineDriver,
-  type DriverContext,
-  isRecord,
-  type MachineRequest,
-  MachineError,
-  machineClassResource,
-  machineDeploymentResource,
-  machineResource,
-  type SecretData,
-} from "@millwright/core";
+import { isRecord, type SecretData } from "@millwright/base";
+import { defineDriver, type DriverContext, type MachineRequest, MachineError } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core/machine-api";
 import { serveDriver } from "@millwright/driver-rpc";
 import { eventResource, secretResource } from "@millwright/kube";
 import * as fc from "fast-check";

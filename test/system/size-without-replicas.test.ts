@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { annotationKeys, type MachineDeployment, machineDeploymentResource } from "@millwright/core";
+import { annotationKeys, type MachineDeployment, machineDeploymentResource } from "@millwright/core/machine-api";
 import { eventResource, type KubeObject } from "@millwright/kube";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";

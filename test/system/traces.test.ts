@@ -5,7 +5,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { logKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { logKeys } from "@millwright/base";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { freePorts } from "../../tools/control-plane/free-port.ts";

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CertificateChain, createCertificateChain } from "../harness/certificate-chain.ts";

@@ -1,4 +1,4 @@
-import { machineClassResource } from "@millwright/core";
+import { machineClassResource } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import { eventually } from "../harness/eventually.ts";

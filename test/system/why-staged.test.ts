@@ -1,7 +1,12 @@
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type MachineClass, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import {
+  type MachineClass,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { crds, machineResource } from "@millwright/core";
+import { crds, machineResource } from "@millwright/core/machine-api";
 import { type ApiClient, customResourceDefinitionResource, type KubeObject, nodeResource } from "@millwright/kube";
 import type { Figure } from "./devcluster-figure.ts";
 import { forEach, fromSource, withServer } from "./devcluster-process.ts";

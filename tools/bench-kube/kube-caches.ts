@@ -1,4 +1,4 @@
-import { isRecord, systemClock, systemRandom } from "@millwright/core";
+import { isRecord, systemClock, systemRandom } from "@millwright/base";
 import {
   type ApiClient,
   createInformer,

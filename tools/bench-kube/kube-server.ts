@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import { type ApiClient, createApiClient } from "@millwright/kube";
 
 /** The fake API server of serve.ts, in a process of its own so that its work is not counted. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as core from "@millwright/core";
+import * as core from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { chartValues } from "./chart-values.ts";

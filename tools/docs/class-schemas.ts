@@ -1,4 +1,5 @@
-import { crds, isRecord, machineApiVersion } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { crds, machineApiVersion } from "@millwright/core/machine-api";
 import { jsonSchemaOf } from "@millwright/core/driver-kit";
 import { awsSpecSchema } from "@millwright/provider-aws";
 import { azureSpecSchema } from "@millwright/provider-azure";

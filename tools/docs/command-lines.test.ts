@@ -1,4 +1,4 @@
-import { crds } from "@millwright/core";
+import { crds } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../packages/cli/src/program.ts";
 import { documentPages } from "./document-pages.ts";

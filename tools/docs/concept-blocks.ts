@@ -1,4 +1,4 @@
-import { phaseTransitions } from "@millwright/core";
+import { phaseTransitions } from "@millwright/core/machine-api";
 import { planRollingUpdate } from "../../packages/controllers/src/machine-deployment/sizes/plan-rolling-update.ts";
 import type { RolloutBounds } from "../../packages/controllers/src/machine-deployment/state/rollout-bounds.ts";
 import { conceptDiagrams } from "./concept-diagrams.ts";

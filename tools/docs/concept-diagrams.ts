@@ -7,7 +7,7 @@ import {
   machineEventReasons,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { judgePod, type PodVerdict } from "../../packages/controllers/src/drain/pod-verdict.ts";
 
 const fence = (lines: readonly string[]): string => ["```mermaid", ...lines, "```"].join("\n");

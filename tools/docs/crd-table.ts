@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import { markdownTable } from "./markdown-table.ts";
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { dirname, join, normalize } from "node:path";
-import * as core from "@millwright/core";
+import * as core from "@millwright/core/machine-api";
 import { beforeAll, describe, expect, it } from "vitest";
 import { documentPages, type Page, root } from "./document-pages.ts";
 import { anchorsOf, isExternal, linksOf } from "./markdown-links.ts";

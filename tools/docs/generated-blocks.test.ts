@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { annotationKeys, labelKeys, machineErrorCodes, phaseTransitions, taintKeys } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
+import { annotationKeys, labelKeys, phaseTransitions, taintKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { generatedBlocks } from "./generated-blocks.ts";
 import { markdownTable } from "./markdown-table.ts";

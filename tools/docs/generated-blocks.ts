@@ -7,6 +7,7 @@ import {
   excludedSubjects,
   ruleAreas,
 } from "@millwright/conformance";
+import { formatGoDuration, logKeys } from "@millwright/base";
 import {
   annotationKeys,
   cacheMetricNames,
@@ -18,10 +19,8 @@ import {
   eventReasons,
   machineEventReasons,
   finalizers,
-  formatGoDuration,
   labelKeys,
   legacyConditionTypes,
-  logKeys,
   machineDeploymentMetricNames,
   machineFlowMetricNames,
   machineMetricNames,
@@ -37,7 +36,7 @@ import {
   requiredPermissions,
   summaryConditionTypes,
   taintKeys,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { ErrorCodeGroup } from "@millwright/core/driver-kit";
 import { awsSpecSchema } from "@millwright/provider-aws";
 import { azureSpecSchema } from "@millwright/provider-azure";

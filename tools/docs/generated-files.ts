@@ -4,7 +4,7 @@ import {
   deletionProtectionPolicy,
   requiredPermissions,
   requiredRoles,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { stringify } from "yaml";
 import { withFlagNames } from "./chart-flags.ts";
 import { classSchemaFiles } from "./class-schemas.ts";

@@ -1,4 +1,4 @@
-import * as core from "@millwright/core";
+import * as core from "@millwright/core/machine-api";
 
 /** All metrics of a manager and its process. */
 export const metricNames: readonly string[] = [

@@ -20,7 +20,8 @@ const examplesOf = (markdown: string): readonly string[] =>
 const drive = `
 import { access, mkdir } from "node:fs/promises";
 import { createVirtualClock } from "@millwright/core/testing";
-import { hasMachineErrorCode, readProviderSpec, Secret } from "@millwright/core";
+import { Secret } from "@millwright/base";
+import { hasMachineErrorCode, readProviderSpec } from "@millwright/core";
 import driver from "./README.md-1.ts";
 
 const folder = process.argv[2];

@@ -1,4 +1,5 @@
-import { crds, isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { crds } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../packages/cli/src/program.ts";
 import { referenceBlocks } from "./reference-blocks.ts";

@@ -1,5 +1,8 @@
 import { backoffBounds } from "@millwright/controllers";
-import { crds, formatGoDuration, isRecord, type MachineErrorCode, machineErrorCodes } from "@millwright/core";
+import { formatGoDuration, isRecord } from "@millwright/base";
+import type { MachineErrorCode } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
+import { crds } from "@millwright/core/machine-api";
 import { variableOf } from "../../packages/cli/src/configuration/read-configuration.ts";
 import { createProgram } from "../../packages/cli/src/program.ts";
 import { crdTable, shapeOf, type SharedShapes } from "./crd-table.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import { markdownTable } from "./markdown-table.ts";
 
 /** The part of JSON Schema that zod writes for the specs of drivers. */

@@ -13,20 +13,28 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "packages/base": { always: [] },
   "packages/core": { always: ["@millwright/base"] },
   "packages/kube": { always: ["@millwright/base"] },
-  "packages/controllers": { always: ["@millwright/core", "@millwright/kube"] },
+  "packages/controllers": { always: ["@millwright/base", "@millwright/core", "@millwright/kube"] },
   "packages/devcluster": { always: ["@millwright/base", "@millwright/kube"] },
-  "packages/runtime": { always: ["@millwright/core", "@millwright/kube", "@millwright/controllers"] },
-  "packages/plan": {
-    always: ["@millwright/core", "@millwright/kube", "@millwright/controllers", "@millwright/runtime"],
+  "packages/runtime": {
+    always: ["@millwright/base", "@millwright/core", "@millwright/kube", "@millwright/controllers"],
   },
-  "packages/dashboard": { always: ["@millwright/core", "@millwright/kube"] },
-  "packages/autoscaler-grpc": { always: ["@millwright/core", "@millwright/kube"] },
-  "packages/tracing": { always: ["@millwright/core"] },
+  "packages/plan": {
+    always: [
+      "@millwright/base",
+      "@millwright/core",
+      "@millwright/kube",
+      "@millwright/controllers",
+      "@millwright/runtime",
+    ],
+  },
+  "packages/dashboard": { always: ["@millwright/base", "@millwright/core", "@millwright/kube"] },
+  "packages/autoscaler-grpc": { always: ["@millwright/base", "@millwright/core", "@millwright/kube"] },
+  "packages/tracing": { always: ["@millwright/base", "@millwright/core"] },
   "packages/driver-rpc": { always: ["@millwright/base", "@millwright/core"] },
   "packages/conformance": { always: ["@millwright/base", "@millwright/core"] },
   "packages/create-driver": { always: [] },
   "packages/cli": {
-    always: ["@millwright/core", "@millwright/kube"],
+    always: ["@millwright/base", "@millwright/core", "@millwright/kube"],
     lazily: [
       "@millwright/runtime",
       "@millwright/plan",

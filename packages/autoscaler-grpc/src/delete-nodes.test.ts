@@ -1,5 +1,5 @@
 import { status } from "@grpc/grpc-js";
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type MachineDeployment } from "@millwright/core/machine-api";
 import { messageOf } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {

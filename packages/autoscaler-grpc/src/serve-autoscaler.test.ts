@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { status } from "@grpc/grpc-js";
-import { annotationKeys, machineErrorCodes } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
+import { annotationKeys } from "@millwright/core/machine-api";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, test } from "vitest";
 import { aDeployment, aMachine, rejection, type ServedFleet, serveFleet, wireNode } from "./testing/served-fleet.ts";
 import { instanceErrorClasses, instanceStates } from "./wire/messages.ts";

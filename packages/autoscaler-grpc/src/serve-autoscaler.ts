@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { type handleUnaryCall, Server, ServerCredentials, type UntypedServiceImplementation } from "@grpc/grpc-js";
-import { type Clock, ConfigError, type Random } from "@millwright/core";
+import { type Clock, ConfigError, type Random } from "@millwright/base";
 import { createTlsServer } from "@millwright/core/tls";
 import { type ApiClient, type Log, messageOf } from "@millwright/kube";
 import { formatAddress, limitConnections, listen } from "@millwright/kube/endpoints";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { status } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import { type MachineDeployment } from "@millwright/core";
+import type { MachineDeployment } from "@millwright/core/machine-api";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aDeployment,

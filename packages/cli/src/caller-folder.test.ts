@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { machineApiVersion } from "@millwright/core";
+import { machineApiVersion } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { callerFolder } from "./caller-folder.ts";
 

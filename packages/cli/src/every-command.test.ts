@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds, machineApiVersion, machineClassResource, machineResource } from "@millwright/core";
+import { crds, machineApiVersion, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
 import {
   createApiClient,

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
+import { parseGoDuration } from "@millwright/base";
 import {
   type ControllerName,
   type IntOrPercent,
-  parseGoDuration,
   readIntOrPercent,
   selectControllers,
 } from "@millwright/core/command-line";

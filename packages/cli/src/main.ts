@@ -1,4 +1,4 @@
-import { isConfigError } from "@millwright/core/command-line";
+import { isConfigError } from "@millwright/base";
 import { CommanderError } from "commander";
 import { exitStatus } from "./terminal/exit-status.ts";
 import { withObjectWords } from "./explain/object-words.ts";

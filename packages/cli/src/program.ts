@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core/command-line";
+import { ConfigError } from "@millwright/base";
 import { Argument, Command, Option } from "commander";
 import { addApproveCommand } from "./approve-command.ts";
 import type { CrdFlags } from "./commands/change-crds.ts";

@@ -1,10 +1,5 @@
-import {
-  controllerInfos,
-  controllerNames,
-  defaultNodeConditions,
-  formatGoDuration,
-  leaseNames,
-} from "@millwright/core/command-line";
+import { formatGoDuration } from "@millwright/base";
+import { controllerInfos, controllerNames, defaultNodeConditions, leaseNames } from "@millwright/core/command-line";
 import { type Command, Option } from "commander";
 import {
   readAddress,

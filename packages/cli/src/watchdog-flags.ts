@@ -1,4 +1,4 @@
-import { formatGoDuration } from "@millwright/core/command-line";
+import { formatGoDuration } from "@millwright/base";
 import { type Command, Option } from "commander";
 import { readShare, readTimeout } from "./flag-values.ts";
 

@@ -1,4 +1,5 @@
-import { type Driver, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import type { Driver } from "@millwright/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sweepLeftovers } from "./checks/sweep.ts";
 import { reachedLevel } from "./report/level.ts";

@@ -1,4 +1,4 @@
-import { ConfigError, nearestName } from "@millwright/core";
+import { ConfigError, nearestName } from "@millwright/base";
 import { createCheckContext } from "./checks/check.ts";
 import { leftovers } from "./checks/nothing-left.ts";
 import { createCheckRunner } from "./checks/run-check.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 
 /** The version of this package, which reports contain. */
 export function suiteVersion(): string {

@@ -1,4 +1,5 @@
-import { labelKeys, type Machine, machineDeploymentResource, machineResource, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { labelKeys, type Machine, machineDeploymentResource, machineResource } from "@millwright/core/machine-api";
 import { nodeResource, podResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { Node } from "./model/node-objects.ts";

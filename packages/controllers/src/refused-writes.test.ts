@@ -5,7 +5,7 @@ import {
   machineResource,
   machineSetResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { nodeResource, secretResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { ApiError, type Log, noLog } from "@millwright/kube";
 import { afterEach, expect, test, vi } from "vitest";
 import { aMachine, createTestFleet, type TestFleet } from "./testing/fleet.ts";

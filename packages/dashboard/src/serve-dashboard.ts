@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Clock, ConfigError } from "@millwright/core";
+import { type Clock, ConfigError } from "@millwright/base";
 import { type Log, messageOf } from "@millwright/kube";
 import { createLimitedServer, formatAddress, listen, type TokenGate } from "@millwright/kube/endpoints";
 import type { FleetReader } from "./fleet/fleet-reader.ts";

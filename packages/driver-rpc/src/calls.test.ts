@@ -1,4 +1,5 @@
 import { createVirtualClock } from "@millwright/core/testing";
+import { Secret, systemClock } from "@millwright/base";
 import {
   type ApiCall,
   type CloudExchange,
@@ -6,10 +7,8 @@ import {
   type DriverContext,
   isMachineError,
   MachineError,
-  rejectionCodes,
-  Secret,
-  systemClock,
 } from "@millwright/core";
+import { rejectionCodes } from "@millwright/core/driver-host";
 import { unknownKeysOf } from "@millwright/core/driver-kit";
 import { afterEach, describe, expect, it } from "vitest";
 import { connectDriver } from "./client/connect-driver.ts";

@@ -1,3 +1,4 @@
+import { Secret } from "@millwright/base";
 import {
   type CreateMachineRequest,
   type Driver,
@@ -6,9 +7,8 @@ import {
   isMachineError,
   isMachineErrorCode,
   MachineError,
-  machineErrorCodes,
-  Secret,
 } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contextWith, driverWith, request, serveAndConnect, type ServedDriver } from "./testing/served-driver.ts";

@@ -1,4 +1,5 @@
-import { annotationKeys, ConfigError, machineApiVersion } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
+import { annotationKeys, machineApiVersion } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import {

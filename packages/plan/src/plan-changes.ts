@@ -5,7 +5,8 @@ import {
   recordedRollout,
   shownHold,
 } from "@millwright/controllers/reports";
-import { labelKeys, type Machine, nearestName } from "@millwright/core";
+import { nearestName } from "@millwright/base";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import {
   type DrainPreview,

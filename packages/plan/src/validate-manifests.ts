@@ -1,5 +1,5 @@
+import { type Driver, readProviderSpec } from "@millwright/core";
 import {
-  type Driver,
   type FieldProblem,
   type MachineKind,
   machineKinds,
@@ -7,12 +7,11 @@ import {
   readMachineClass,
   readMachineDeployment,
   readMachineSet,
-  readProviderSpec,
   validateMachine,
   validateMachineClass,
   validateMachineDeployment,
   validateMachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { unknownKeysOf } from "@millwright/core/driver-kit";
 import { type ApiObject, apiVersionOf, messageOf } from "@millwright/kube";
 import { rejectionsOf } from "./changes/manifest-problems.ts";

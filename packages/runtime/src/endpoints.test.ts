@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { type EndpointOptions, type Endpoints, serveEndpoints } from "./endpoints.ts";
 

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { type Clock, ConfigError, type Timer } from "@millwright/core";
+import { type Clock, ConfigError, type Timer } from "@millwright/base";
 import { type Log, messageOf, threadFlags } from "@millwright/kube";
 import type { Rejection } from "@millwright/kube/endpoints";
 import type { MetricParts } from "./metrics/metric-parts.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Secret } from "@millwright/core";
+import { Secret } from "@millwright/base";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createFileLog } from "./json-log.ts";
 

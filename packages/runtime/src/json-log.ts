@@ -1,6 +1,6 @@
 import { createWriteStream } from "node:fs";
 import { createRequire } from "node:module";
-import { toPrintable } from "@millwright/core";
+import { toPrintable } from "@millwright/base";
 import type { Log, LogFields, LogLevel } from "@millwright/kube";
 import type { DestinationStream, pino as Pino } from "pino";
 import { toLogFields } from "./logging/log-values.ts";

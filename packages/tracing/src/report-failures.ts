@@ -1,4 +1,4 @@
-import type { Clock, LogFields } from "@millwright/core";
+import type { Clock, LogFields } from "@millwright/base";
 import { ExportResultCode } from "@opentelemetry/core";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 

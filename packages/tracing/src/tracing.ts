@@ -1,4 +1,6 @@
-import { type Clock, type LogFields, type Machine, type MachineErrorCode, systemClock } from "@millwright/core";
+import { type Clock, type LogFields, systemClock } from "@millwright/base";
+import type { MachineErrorCode } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { type Attributes, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";

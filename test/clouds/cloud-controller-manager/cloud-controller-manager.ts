@@ -1,4 +1,4 @@
-import { type Clock, systemRandom } from "@millwright/core";
+import { type Clock, systemRandom } from "@millwright/base";
 import { uninitializedTaint } from "@millwright/devcluster";
 import {
   type ApiClient,

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { createApiServer, uninitializedTaint } from "@millwright/devcluster";
 import { createApiClient, isNotFound, type KubeObject, nodeResource } from "@millwright/kube";
 import { expect, it, onTestFinished } from "vitest";

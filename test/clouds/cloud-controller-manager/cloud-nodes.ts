@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { createSimulatedNodes, type DesiredNode } from "@millwright/devcluster";
 import type { ApiClient } from "@millwright/kube";
 import { createCloudControllerManager } from "./cloud-controller-manager.ts";

@@ -1,5 +1,5 @@
 import { defineFixture } from "@millwright/conformance";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { type ArmEmulator, createArmEmulator } from "@millwright/emulators/arm";
 import { selfSignedCertificate } from "@millwright/emulators/server";
 import { createAzureDriver, ownerTagKeys } from "@millwright/provider-azure";

@@ -1,4 +1,5 @@
-import { type NodeIdentity, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import type { NodeIdentity } from "@millwright/core";
 import type { CloudInstance } from "../cloud-controller-manager/cloud-instance.ts";
 
 const waitMs = 10;

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { Secret } from "@millwright/core";
+import { Secret } from "@millwright/base";
 import { aContext, aMachine, secretOf } from "@millwright/core/testing";
 import { createQemuDriver, qemuSpecSchema } from "@millwright/provider-qemu";
 

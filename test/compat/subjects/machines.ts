@@ -1,4 +1,4 @@
-import { crds as machineDefinitions } from "@millwright/core";
+import { crds as machineDefinitions } from "@millwright/core/machine-api";
 import {
   apply,
   del,

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import {
   createEmulatorServer,
   type Emulator,

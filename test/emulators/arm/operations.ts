@@ -1,4 +1,4 @@
-import type { Random } from "@millwright/core";
+import type { Random } from "@millwright/base";
 
 /** How an operation ends. */
 export interface OperationFailure {

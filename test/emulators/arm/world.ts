@@ -1,4 +1,4 @@
-import { type Clock, type Random, seededRandom, systemClock } from "@millwright/core";
+import { type Clock, type Random, seededRandom, systemClock } from "@millwright/base";
 import { createOperations, type OperationFailure, type Operations } from "./operations.ts";
 import type { Disk, NetworkInterface, VirtualMachine } from "./resources.ts";
 

@@ -1,4 +1,4 @@
-import { type Clock, type Random, seededRandom, systemClock } from "@millwright/core";
+import { type Clock, type Random, seededRandom, systemClock } from "@millwright/base";
 import {
   type Instance,
   type InstanceState,

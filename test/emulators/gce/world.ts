@@ -1,4 +1,4 @@
-import { type Clock, type Random, seededRandom, systemClock } from "@millwright/core";
+import { type Clock, type Random, seededRandom, systemClock } from "@millwright/base";
 import { type Disk, type Instance, type InstanceStatus, type LifeTimes, statusOf } from "./instance.ts";
 import type { Operation } from "./operation.ts";
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { type Clock, type Random, seededRandom, systemClock } from "@millwright/core";
+import { type Clock, type Random, seededRandom, systemClock } from "@millwright/base";
 import type { Emulator, EmulatorReply, EmulatorRequest, Refusal, RequestSubject } from "./emulator.ts";
 import { createExchangeCheck } from "./exchange-check.ts";
 import { createFaultPlan, type FaultPlan, type FaultRule } from "./fault-plan.ts";

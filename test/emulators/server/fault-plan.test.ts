@@ -1,4 +1,4 @@
-import { seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
 import { describe, expect, it } from "vitest";
 import { createFaultPlan } from "./fault-plan.ts";
 

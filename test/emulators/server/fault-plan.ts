@@ -1,4 +1,4 @@
-import type { Random } from "@millwright/core";
+import type { Random } from "@millwright/base";
 import type { EmulatorReply, Refusal, RequestSubject } from "./emulator.ts";
 
 /** The effect of a fault on a request. */

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { get } from "node:https";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { expect, it } from "vitest";
 import { createEmulatorServer } from "./emulator-server.ts";
 import { selfSignedCertificate } from "./self-signed-certificate.ts";

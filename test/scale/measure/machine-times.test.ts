@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { createMachineTimeline } from "./machine-times.ts";
 

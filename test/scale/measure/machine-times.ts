@@ -1,4 +1,4 @@
-import { type Machine, phaseOf } from "@millwright/core";
+import { type Machine, phaseOf } from "@millwright/core/machine-api";
 
 /** When a machine was first seen, and first seen Running; milliseconds of one clock. */
 export interface MachineTimes {

@@ -4,7 +4,7 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type KubeObject, nodeResource, type ResourceType } from "@millwright/kube";
 import type { Stage } from "./scenario.ts";
 

@@ -1,4 +1,9 @@
-import { annotationKeys, labelKeys, machineClassResource, machineDeploymentResource } from "@millwright/core";
+import {
+  annotationKeys,
+  labelKeys,
+  machineClassResource,
+  machineDeploymentResource,
+} from "@millwright/core/machine-api";
 import { type KubeObject, namespaceResource, secretResource } from "@millwright/kube";
 import { machineClass } from "../../harness/installation.ts";
 import type { Stage } from "./scenario.ts";

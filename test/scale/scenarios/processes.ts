@@ -1,4 +1,4 @@
-import { machineDeploymentResource } from "@millwright/core";
+import { machineDeploymentResource } from "@millwright/core/machine-api";
 import { copyMachine } from "./copies.ts";
 import { createClasses, createDeployment, createFleet, createNamespace, scale, untilRunning } from "./fleet.ts";
 import type { Scenario, Stage } from "./scenario.ts";

@@ -1,4 +1,4 @@
-import { labelKeys } from "@millwright/core";
+import { labelKeys } from "@millwright/core/machine-api";
 import { createClasses, createDeployment, createFleet, untilRunning } from "./fleet.ts";
 import type { Scenario } from "./scenario.ts";
 

@@ -6,6 +6,7 @@
  * With `same-requests` as second argument it deletes with the requests of Millwright, of Machines as large as Millwright's: what is left then is what its
  * decisions, caches and events cost. Started by floor.ts.
  */
+import { systemClock, systemRandom } from "@millwright/base";
 import {
   finalizers,
   labelKeys,
@@ -13,9 +14,7 @@ import {
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type ApiClient,
   apiTime,

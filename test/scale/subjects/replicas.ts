@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import type { ApiClient } from "@millwright/kube";
 import type { Subject, SubjectProgram } from "./subject.ts";
 

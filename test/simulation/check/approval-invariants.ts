@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import type { Vm } from "@millwright/provider-mock";
 import type { Truth } from "../world/truth.ts";

@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment } from "@millwright/core";
+import type { Machine, MachineDeployment } from "@millwright/core/machine-api";
 import { controllerRefOf, type ObjectRef } from "@millwright/kube";
 import { isLive, type Vm } from "@millwright/provider-mock";
 import type { World } from "../world/world.ts";

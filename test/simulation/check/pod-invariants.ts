@@ -1,5 +1,5 @@
 import { readQuarantine } from "@millwright/controllers";
-import { labelKeys, type Machine, type MachineClass } from "@millwright/core";
+import { labelKeys, type Machine, type MachineClass } from "@millwright/core/machine-api";
 import { isLive } from "@millwright/provider-mock";
 import { machineSettings } from "../world/controller-process.ts";
 import { simulationStart } from "../world/scheduler.ts";

@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment } from "@millwright/core";
+import type { Machine, MachineDeployment } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import type { Truth } from "../world/truth.ts";
 import type { TimedRequest, World } from "../world/world.ts";

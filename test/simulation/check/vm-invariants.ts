@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { isLive, type Vm } from "@millwright/provider-mock";
 import { simulationStart } from "../world/scheduler.ts";
 import { ownerOf, type Truth } from "../world/truth.ts";

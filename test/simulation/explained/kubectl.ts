@@ -1,4 +1,9 @@
-import { machineClassResource, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import {
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+} from "@millwright/core/machine-api";
 import { eventResource, type ResourceType } from "@millwright/kube";
 import * as z from "zod";
 import type { Shown } from "../../harness/transcripts.ts";

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import { type Driver, type Machine, type MachineDeployment } from "@millwright/core";
+import type { Driver } from "@millwright/core";
+import type { Machine, MachineDeployment } from "@millwright/core/machine-api";
 import { deploymentRow, lifecycleSteps, machineRow } from "@millwright/dashboard/rows";
 import { createMockDriver } from "@millwright/provider-mock";
 import { diagnose } from "@millwright/runtime/checks";

@@ -1,4 +1,4 @@
-import { annotationKeys, labelKeys, machineResource } from "@millwright/core";
+import { annotationKeys, labelKeys, machineResource } from "@millwright/core/machine-api";
 import { podDisruptionBudgetResource } from "@millwright/kube";
 import { applications } from "../world/applications.ts";
 import { namespace } from "../world/controller-process.ts";

@@ -1,11 +1,11 @@
+import type { Driver } from "@millwright/core";
 import {
-  type Driver,
   type Machine,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   type MachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { CloudErrorCode, Vm } from "@millwright/provider-mock";
 import { isLive } from "@millwright/provider-mock";
 import type { CloudCall } from "../network/cloud-wire.ts";

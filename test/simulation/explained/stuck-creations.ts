@@ -1,4 +1,5 @@
-import { annotationKeys, type Driver, labelKeys } from "@millwright/core";
+import type { Driver } from "@millwright/core";
+import { annotationKeys, labelKeys } from "@millwright/core/machine-api";
 import { nodeResource, secretResource } from "@millwright/kube";
 import { createAwsDriver } from "@millwright/provider-aws";
 import { namespace } from "../world/controller-process.ts";

@@ -1,4 +1,4 @@
-import { finalizers, labelKeys, machineClassResource, machineResource } from "@millwright/core";
+import { finalizers, labelKeys, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { type KubeObject, secretResource } from "@millwright/kube";
 import { applications } from "../world/applications.ts";
 import { namespace } from "../world/controller-process.ts";

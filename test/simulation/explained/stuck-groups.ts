@@ -4,7 +4,7 @@ import {
   machineApiVersion,
   machineDeploymentResource,
   machineResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { namespace } from "../world/controller-process.ts";
 import { poolName } from "../world/world.ts";
 import {

@@ -1,4 +1,4 @@
-import { annotationKeys, machineSetResource } from "@millwright/core";
+import { annotationKeys, machineSetResource } from "@millwright/core/machine-api";
 import type { RequestEffect } from "@millwright/devcluster";
 import type { LineFate, NetworkFault, RequestFate, SentRequest } from "../network/fates.ts";
 import type { Choices } from "../world/streams.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineDeploymentResource } from "@millwright/core";
+import { annotationKeys, machineDeploymentResource } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import { approveDeletions } from "@millwright/runtime/reports";
 import { namespace } from "../world/controller-process.ts";

@@ -1,10 +1,10 @@
+import { isRecord } from "@millwright/base";
 import {
   annotationKeys,
-  isRecord,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime, ignoreNotFound, isAlreadyExists, type KubeObject, type ResourceType } from "@millwright/kube";
 import { createMockDriver } from "@millwright/provider-mock";
 import { restoreFleet } from "@millwright/runtime/checks";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, machineResource } from "@millwright/core";
+import { annotationKeys, type Machine, machineResource } from "@millwright/core/machine-api";
 import type { KubeObject } from "@millwright/kube";
 import { truthOf } from "../world/truth.ts";
 import type { FaultKind, FaultStage } from "./fault.ts";

@@ -5,7 +5,7 @@ import {
   annotationKeys,
   labelKeys,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { isNotFound, nodeResource, type ObjectRef } from "@millwright/kube";
 import { truthOf } from "../world/truth.ts";
 import { poolName } from "../world/world.ts";

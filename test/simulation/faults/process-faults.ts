@@ -1,4 +1,4 @@
-import { leaseNames } from "@millwright/core";
+import { leaseNames } from "@millwright/core/machine-api";
 import { leaseResource } from "@millwright/kube";
 import { type ControllerProcess, namespace } from "../world/controller-process.ts";
 import { truthOf } from "../world/truth.ts";

@@ -1,4 +1,4 @@
-import { machineResource, machineSetResource } from "@millwright/core";
+import { machineResource, machineSetResource } from "@millwright/core/machine-api";
 import {
   type ApiClient,
   type ApiObject,

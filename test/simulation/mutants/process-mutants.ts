@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { sleepWith } from "@millwright/core/testing";
 import type { Alteration } from "../world/controller-process.ts";
 import { canary } from "../world/world.ts";

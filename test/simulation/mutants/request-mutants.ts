@@ -1,11 +1,11 @@
+import { isRecord } from "@millwright/base";
 import {
   annotationKeys,
-  isRecord,
   type Machine,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { ApiClient, KubeObject } from "@millwright/kube";
 import { isLive } from "@millwright/provider-mock";
 import { namespace } from "../world/controller-process.ts";

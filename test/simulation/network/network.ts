@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { Connection, ConnectionRequest, ConnectionResponse, Connections } from "@millwright/kube";
-import type { Random } from "@millwright/core";
+import type { Random } from "@millwright/base";
 import type { Scheduler, Scope } from "../world/scheduler.ts";
 import { createIncomingBody } from "./incoming-body.ts";
 import { serverSideOf } from "./captured-response.ts";

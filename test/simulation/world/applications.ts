@@ -2,7 +2,7 @@ import type { ApiClient, KubeObject, ResourceType } from "@millwright/kube";
 import { podDisruptionBudgetResource } from "@millwright/kube";
 import type { ClusterFaults } from "@millwright/devcluster";
 import { createWorkloads } from "@millwright/devcluster";
-import type { Random } from "@millwright/core";
+import type { Random } from "@millwright/base";
 import { aBudget, aDeployment, aStatefulSet, storageClass } from "../../harness/manifests.ts";
 import type { Scope } from "./scheduler.ts";
 

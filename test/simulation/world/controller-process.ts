@@ -1,4 +1,4 @@
-import { leaseNames } from "@millwright/core";
+import { leaseNames } from "@millwright/core/machine-api";
 import { type ApiClient, createApiClient, LeadershipLostError, type Log } from "@millwright/kube";
 import { createElector, readElectionTimes } from "@millwright/kube/testing";
 import { createMockDriver, type MockCloud } from "@millwright/provider-mock";

@@ -1,6 +1,6 @@
 import type { Choices } from "./streams.ts";
 import { type ApiClient, isNotFound, type KubeObject, nodeResource } from "@millwright/kube";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import type { ApiServer } from "@millwright/devcluster";
 import type { SimulatedCloud, Vm } from "@millwright/provider-mock";
 import type { Scope } from "./scheduler.ts";

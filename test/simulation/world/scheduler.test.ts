@@ -1,4 +1,4 @@
-import { seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
 import { expect, it } from "vitest";
 import { createScheduler } from "./scheduler.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock, Random, Timer } from "@millwright/core";
+import type { Clock, Random, Timer } from "@millwright/base";
 import { normalizeDelayMs, sleepWith } from "@millwright/core/testing";
 
 /** The part of the world whose timers live and die together: a process, the network, the cloud. */

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "@millwright/core";
+import { type Random, seededRandom } from "@millwright/base";
 
 /** FNV-1a, 32 bits. */
 function hash(text: string): number {

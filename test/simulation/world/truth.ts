@@ -5,7 +5,7 @@ import {
   type MachineClass,
   type MachineDeployment,
   type MachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { ObjectRef } from "@millwright/kube";
 import { isLive, type Vm } from "@millwright/provider-mock";
 import { namespace } from "./controller-process.ts";

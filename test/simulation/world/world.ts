@@ -4,7 +4,7 @@ import {
   machineClassResource,
   type MachineDeployment,
   machineDeploymentResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiServer, createApiServer } from "@millwright/devcluster";
 import {
   type ApiClient,

@@ -1,4 +1,4 @@
-import { type MachineDeployment, readSizeLimits, type SizeLimits } from "@millwright/core";
+import { type MachineDeployment, readSizeLimits, type SizeLimits } from "@millwright/core/machine-api";
 import { keyFor, type Log } from "@millwright/kube";
 import type { AutoscalerFleet } from "../groups/fleet.ts";
 import { type FleetIndex, followFleet } from "../groups/fleet-index.ts";

@@ -1,10 +1,5 @@
-import {
-  annotationKeys,
-  type Clock,
-  type MachineDeployment,
-  machineDeploymentResource,
-  type Random,
-} from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
+import { annotationKeys, type MachineDeployment, machineDeploymentResource } from "@millwright/core/machine-api";
 import { type ApiClient, keyOf, type Log, retryConflicts } from "@millwright/kube";
 import type { ResizePlan } from "../groups/plan-resize.ts";
 import { CallError } from "../wire/call-error.ts";

@@ -5,7 +5,7 @@ import {
   machineResource,
   readSizeLimits,
   type SizeLimits,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { ignoreNotFound } from "@millwright/kube";
 import { planDecrease, planDeletion, planIncrease } from "../groups/plan-resize.ts";
 import { CallError } from "../wire/call-error.ts";

@@ -1,4 +1,5 @@
-import { labelKeys, type Machine, type MachineSet, providerIdKey } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { labelKeys, type Machine, type MachineSet } from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import type { AutoscalerFleet } from "./fleet.ts";
 

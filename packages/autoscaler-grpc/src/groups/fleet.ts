@@ -1,4 +1,4 @@
-import type { Machine, MachineClass, MachineDeployment, MachineSet } from "@millwright/core";
+import type { Machine, MachineClass, MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import type { ApiObject, ReadonlyStore } from "@millwright/kube";
 
 /** A Node as far as it is read here. */

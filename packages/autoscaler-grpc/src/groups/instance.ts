@@ -1,4 +1,6 @@
-import { isMachineErrorCode, labelKeys, type Machine, machineErrorCodes, type RetryClass } from "@millwright/core";
+import { isMachineErrorCode } from "@millwright/core";
+import { machineErrorCodes, type RetryClass } from "@millwright/core/driver-host";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import type { AutoscalerFleet } from "./fleet.ts";
 import { instanceErrorClasses, instanceStates, type WireInstance } from "../wire/messages.ts";
 import { requestedId } from "./fleet-index.ts";

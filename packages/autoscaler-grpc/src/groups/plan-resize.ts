@@ -9,7 +9,7 @@ import {
   type MachineSet,
   type SizeLimits,
   trueLabel,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import { type CallCode, CallError } from "../wire/call-error.ts";
 import { isEnding, isFulfilled } from "./instance.ts";

@@ -1,4 +1,5 @@
-import { type MachineDeployment, parseGoDuration } from "@millwright/core";
+import { parseGoDuration } from "@millwright/base";
+import type { MachineDeployment } from "@millwright/core/machine-api";
 import type { WireDuration, WireOldDuration, WireOptions } from "../wire/messages.ts";
 
 const PREFIX = "autoscaler.gardener.cloud/";

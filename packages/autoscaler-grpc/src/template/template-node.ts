@@ -1,4 +1,4 @@
-import { isStartupTaint, type MachineClass, type MachineDeployment } from "@millwright/core";
+import { isStartupTaint, type MachineClass, type MachineDeployment } from "@millwright/core/machine-api";
 
 interface Quantity {
   readonly string: string;

@@ -1,16 +1,13 @@
 import { Client, credentials, type ServiceDefinition } from "@grpc/grpc-js";
+import { isRecord, type ResourceType, systemClock, systemRandom } from "@millwright/base";
 import {
   annotationKeys,
-  isRecord,
   type Machine,
   type MachineClass,
   type MachineDeployment,
   type MachineSet,
   machineResource,
-  type ResourceType,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { ApiError, createStore, keyFor, noLog, type ObjectRef, type PatchOptions, type Store } from "@millwright/kube";
 import { expect } from "vitest";
 import type { Node } from "../groups/fleet.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { isIPv4 } from "node:net";
-import { ConfigError, isConfigError, systemClock, systemRandom } from "@millwright/core";
+import { ConfigError, isConfigError, systemClock, systemRandom } from "@millwright/base";
 import type { ApiClient, Log } from "@millwright/kube";
 import { formatAddress } from "@millwright/kube/endpoints";
 import type { Manager } from "@millwright/runtime";

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import type { AdoptReport } from "@millwright/runtime";
 import { createCommandDrivers } from "../drivers/command-drivers.ts";
 import type { ProviderTlsFlags } from "../drivers/driver-address.ts";

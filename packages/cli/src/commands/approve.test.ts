@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ResourceType } from "@millwright/base";
 import {
   annotationKeys,
   crds,
@@ -8,8 +9,7 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
 import { type ApiClient, createApiClient, customResourceDefinitionResource, loadKubeConfig } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

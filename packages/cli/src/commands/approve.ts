@@ -1,4 +1,5 @@
-import { machineDeploymentResource, machineResource, machineSetResource, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { ApprovalReport, ApprovalSelection } from "@millwright/runtime/reports";
 import { renderApproval } from "../approve/render-approval.ts";

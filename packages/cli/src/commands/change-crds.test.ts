@@ -1,4 +1,4 @@
-import { crds } from "@millwright/core";
+import { crds } from "@millwright/core/machine-api";
 import { createApiServer } from "@millwright/devcluster";
 import { type ApiClient, createApiClient, customResourceDefinitionResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

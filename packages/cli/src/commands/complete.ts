@@ -15,7 +15,7 @@ export function printCompletion(shell: Shell): void {
 }
 
 async function typeOf(kind: NamedKind) {
-  const [core, kube] = await Promise.all([import("@millwright/core"), import("@millwright/kube")]);
+  const [core, kube] = await Promise.all([import("@millwright/core/machine-api"), import("@millwright/kube")]);
   return {
     Machine: core.machineResource,
     MachineDeployment: core.machineDeploymentResource,

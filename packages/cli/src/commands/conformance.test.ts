@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Secret, systemClock } from "@millwright/core";
+import { Secret, systemClock } from "@millwright/base";
 import { createCloudServer, createSimulatedCloud, type SimulatedCloud } from "@millwright/provider-mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { main } from "../main.ts";

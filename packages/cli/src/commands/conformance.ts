@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { CheckResult, FixtureFactory, ProfileName } from "@millwright/conformance";
-import { ConfigError, isConfigError } from "@millwright/core";
+import { ConfigError, isConfigError } from "@millwright/base";
 import { type FixtureFlags, fixtureOfFlags } from "../conformance/flag-fixture.ts";
 import { readClassFile, readSecretFile } from "../conformance/read-manifests.ts";
 import { type CommandDrivers, createCommandDrivers } from "../drivers/command-drivers.ts";

@@ -1,4 +1,4 @@
-import { crds, deletionBudgetPolicy, deletionProtectionPolicy } from "@millwright/core";
+import { crds, deletionBudgetPolicy, deletionProtectionPolicy } from "@millwright/core/machine-api";
 
 /** Objects as text: one YAML document each, or one JSON list that `kubectl apply -f -` takes. */
 export async function textOfObjects(items: readonly object[], output: "yaml" | "json"): Promise<string> {

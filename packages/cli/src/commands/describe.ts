@@ -1,4 +1,5 @@
-import { machineClassResource, machineSetResource, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { machineClassResource, machineSetResource } from "@millwright/core/machine-api";
 import { renderClass } from "../describe/render-class.ts";
 import { renderDeployment } from "../describe/render-deployment.ts";
 import { renderMachine } from "../describe/render-machine.ts";

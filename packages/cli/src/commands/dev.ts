@@ -1,13 +1,10 @@
+import { ConfigError, isConfigError, systemClock, systemRandom } from "@millwright/base";
 import {
-  ConfigError,
-  isConfigError,
   type Machine,
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, createInformer, keepHeapSmall } from "@millwright/kube";
 import { type Cluster, startCluster } from "../dev/cluster.ts";
 import { createDisplay, type DisplayOptions } from "../dev/display.ts";

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@millwright/base";
 import {
   crds,
   machineClassResource,
@@ -8,8 +9,7 @@ import {
   machineSetResource,
   requiredRoles,
   type PermissionsRole,
-  systemClock,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
 import {
   type ApiClient,

@@ -1,10 +1,5 @@
-import {
-  isConfigError,
-  machineClassResource,
-  machineDeploymentResource,
-  machineSetResource,
-  systemClock,
-} from "@millwright/core";
+import { isConfigError, systemClock } from "@millwright/base";
+import { machineClassResource, machineDeploymentResource, machineSetResource } from "@millwright/core/machine-api";
 import { type ApiClient, type ClusterConfig, createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { Diagnosis } from "@millwright/runtime";
 import { exitStatus } from "../terminal/exit-status.ts";

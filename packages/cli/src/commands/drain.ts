@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { exitStatus } from "../terminal/exit-status.ts";
 import { renderDrain } from "../drain/render-drain.ts";

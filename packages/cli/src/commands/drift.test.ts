@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds, machineClassResource, machineResource, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { crds, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
 import {
   type ApiClient,

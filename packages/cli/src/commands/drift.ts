@@ -1,4 +1,5 @@
-import { machineResource, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import { machineResource } from "@millwright/core/machine-api";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { DriftReport } from "@millwright/runtime";
 import { createCommandDrivers } from "../drivers/command-drivers.ts";

@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright driver serve`. */

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 import { createApiClient, type KubeObject, loadKubeConfig, messageOf } from "@millwright/kube";
 import { plain } from "../terminal/text.ts";
 import { untilStopSignal } from "../terminal/signals.ts";

@@ -1,4 +1,4 @@
-import { isConfigError, systemClock } from "@millwright/core";
+import { isConfigError, systemClock } from "@millwright/base";
 import type { Log } from "@millwright/kube";
 import { formatAddress } from "@millwright/kube/endpoints";
 import type * as Runtime from "@millwright/runtime";

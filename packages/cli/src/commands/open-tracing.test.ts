@@ -1,4 +1,4 @@
-import { isConfigError } from "@millwright/core";
+import { isConfigError } from "@millwright/base";
 import type { Log } from "@millwright/kube";
 import { expect, test, vi } from "vitest";
 import { openTracing } from "./open-tracing.ts";

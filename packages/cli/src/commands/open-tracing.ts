@@ -1,4 +1,4 @@
-import { ConfigError, isRecord } from "@millwright/core";
+import { ConfigError, isRecord } from "@millwright/base";
 import type { Log } from "@millwright/kube";
 import type { MachineTracer } from "@millwright/runtime";
 

@@ -1,4 +1,5 @@
-import { ConfigError, formatProblems, systemClock } from "@millwright/core";
+import { ConfigError, systemClock } from "@millwright/base";
+import { formatProblems } from "@millwright/core/machine-api";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { ClusterState, Plan, PlannedChange } from "@millwright/plan";
 import { exitStatus } from "../terminal/exit-status.ts";

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { renderPlan } from "../plan/render-plan.ts";
 import { exitStatus } from "../terminal/exit-status.ts";
 import { renderReport, type ReportFormat } from "../terminal/print-report.ts";

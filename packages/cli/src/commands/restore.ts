@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { renderRestore } from "../backup/render-restore.ts";
 import { createCommandDrivers } from "../drivers/command-drivers.ts";

@@ -1,4 +1,4 @@
-import { type RequiredPermission, requiredRoles } from "@millwright/core";
+import { type RequiredPermission, requiredRoles } from "@millwright/core/machine-api";
 import { printObjects } from "./crds.ts";
 
 /** Flags of `millwright roles`. */

@@ -1,4 +1,4 @@
-import type { ControllerName, IntOrPercent } from "@millwright/core";
+import type { ControllerName, IntOrPercent } from "@millwright/core/machine-api";
 import type { ManagerSettings } from "@millwright/runtime";
 import type { AutoscalerFlags } from "../autoscaler/open-autoscaler.ts";
 import type { ProviderFlags } from "../drivers/open-drivers.ts";

@@ -1,4 +1,5 @@
-import { leasesOf, systemClock, systemRandom, type Timer } from "@millwright/core";
+import { systemClock, systemRandom, type Timer } from "@millwright/base";
+import { leasesOf } from "@millwright/core/machine-api";
 import {
   type ApiClient,
   type ApiClientOptions,

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { ConfigError, systemClock } from "@millwright/core";
+import { ConfigError, systemClock } from "@millwright/base";
 import { messageOf } from "@millwright/kube";
 import { type ObjectFlags, withClusters } from "../explain/with-objects.ts";
 import { plain } from "../terminal/text.ts";

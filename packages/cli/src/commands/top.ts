@@ -1,12 +1,11 @@
 import { styleText } from "node:util";
+import { systemClock, systemRandom } from "@millwright/base";
 import {
   type Machine,
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { listAll } from "@millwright/kube";
 import type { MachineRow } from "@millwright/dashboard/rows";
 import { renderWhy } from "../explain/render-why.ts";

@@ -7,7 +7,7 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
 import {
   type ApiClient,

@@ -1,11 +1,10 @@
+import { ConfigError, systemClock } from "@millwright/base";
 import {
-  ConfigError,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-  systemClock,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createApiClient, loadKubeConfig, noLog } from "@millwright/kube";
 import type { UninstallReport } from "@millwright/runtime";
 import { renderUninstall } from "../uninstall/render-uninstall.ts";

@@ -1,4 +1,4 @@
-import { isConfigError } from "@millwright/core";
+import { isConfigError } from "@millwright/base";
 import type { ManifestObject, ManifestProblem, Validation } from "@millwright/plan";
 import { createCommandDrivers } from "../drivers/command-drivers.ts";
 import type { ProviderTlsFlags } from "../drivers/driver-address.ts";

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import type { WhyReport } from "@millwright/runtime";
 import { renderWhy } from "../explain/render-why.ts";
 import { readSubject } from "../explain/subject-name.ts";

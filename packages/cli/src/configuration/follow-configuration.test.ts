@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { followConfiguration } from "./follow-configuration.ts";
 

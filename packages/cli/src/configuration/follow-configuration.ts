@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 /** Between two reads of the file, milliseconds: the kubelet needs up to a minute to update a ConfigMap. */
 const POLL_MS = 2_000;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { isRecord } from "@millwright/core/command-line";
+import { isRecord } from "@millwright/base";
 import type * as Yaml from "@millwright/kube/yaml";
 import type { Command, Option } from "commander";
 

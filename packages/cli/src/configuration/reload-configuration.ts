@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { type Log, messageOf } from "@millwright/kube";
 import { type ChangedFlag, decideReload } from "./decide-reload.ts";
 import { followConfiguration } from "./follow-configuration.ts";

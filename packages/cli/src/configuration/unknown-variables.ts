@@ -1,4 +1,4 @@
-import { nearestName } from "@millwright/core";
+import { nearestName } from "@millwright/base";
 import { type EffectiveFlag, variableOf } from "./read-configuration.ts";
 
 /** An environment variable that changes nothing, and why. */

@@ -1,5 +1,5 @@
 import type { CloudEndpoint, ConformanceFixture, ProviderClass, SecretValues } from "@millwright/conformance";
-import { ConfigError, nearestName } from "@millwright/core";
+import { ConfigError, nearestName } from "@millwright/base";
 import { inventoryOf } from "./inventory-command.ts";
 import { readClassFile, readSecretFile } from "./read-manifests.ts";
 

@@ -1,7 +1,7 @@
 import { exec } from "node:child_process";
 import { promisify } from "node:util";
 import type { ConformanceFixture, InventoryVm } from "@millwright/conformance";
-import { ConfigError, isRecord } from "@millwright/core";
+import { ConfigError, isRecord } from "@millwright/base";
 
 /** What the command of `--inventory` prints. Without `resources` the VMs are all that creations lead to. */
 interface Inventory {

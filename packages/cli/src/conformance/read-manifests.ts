@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { ConfigError, isRecord } from "@millwright/core";
+import { ConfigError, isRecord } from "@millwright/base";
 import { firstLine, messageOf } from "@millwright/kube";
 import { parseYaml } from "@millwright/kube/yaml";
 

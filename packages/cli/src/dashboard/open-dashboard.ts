@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { isConfigError, systemClock } from "@millwright/core";
+import { isConfigError, systemClock } from "@millwright/base";
 import type { ApiClient, Log } from "@millwright/kube";
 import type { FleetReader, Manager } from "@millwright/runtime";
 

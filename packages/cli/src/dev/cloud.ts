@@ -1,5 +1,5 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
-import { ConfigError, systemClock } from "@millwright/core";
+import { ConfigError, systemClock } from "@millwright/base";
 import type { Vm } from "@millwright/provider-mock";
 import type { Workspace } from "./workspace.ts";
 

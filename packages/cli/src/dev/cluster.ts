@@ -1,13 +1,5 @@
-import {
-  systemClock,
-  type Clock,
-  ConfigError,
-  crds,
-  isRecord,
-  type Machine,
-  machineResource,
-  systemRandom,
-} from "@millwright/core";
+import { systemClock, type Clock, ConfigError, isRecord, systemRandom } from "@millwright/base";
+import { crds, type Machine, machineResource } from "@millwright/core/machine-api";
 import {
   type ApiClient,
   createApiClient,

@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { type KeySource, readKeys } from "../terminal/read-keys.ts";
 import { openScreen } from "../terminal/screen.ts";
 import type { Fleet } from "./fleet.ts";

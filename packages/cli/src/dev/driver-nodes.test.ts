@@ -1,4 +1,4 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { nodesOfMachines } from "./driver-nodes.ts";
 

@@ -1,4 +1,4 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 
 /** A simulated node of a machine whose driver is not that of the simulated cloud. */
 export interface MachineNode {

@@ -1,11 +1,11 @@
+import { readProviderSpec } from "@millwright/core";
 import {
   type MachineClass,
   readMachineClass,
   readMachineDeployment,
-  readProviderSpec,
   validateMachineClass,
   validateMachineDeployment,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createMockDriver } from "@millwright/provider-mock";
 import { describe, expect, it } from "vitest";
 import { exampleObjects } from "./example.ts";

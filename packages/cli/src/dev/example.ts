@@ -1,9 +1,5 @@
-import {
-  machineApiVersion,
-  machineClassResource,
-  machineDeploymentResource,
-  type ResourceType,
-} from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
+import { machineApiVersion, machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { type ApiClient, secretResource } from "@millwright/kube";
 
 /** Name of the example MachineDeployment, of its class and of its secret. */

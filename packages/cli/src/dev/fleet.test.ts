@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment } from "@millwright/core";
+import type { Machine, MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { missingFrom, viewFleet } from "./fleet.ts";
 

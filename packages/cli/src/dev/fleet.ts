@@ -7,7 +7,7 @@ import {
   type MachineDeployment,
   phaseOf,
   specValidConditionType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 
 /** One row of the live table. */
 export interface FleetRow {

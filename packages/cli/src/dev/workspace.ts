@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 
 /** Where a run keeps its files. */
 export interface Workspace {

@@ -1,4 +1,5 @@
-import { ConfigError, defineDriver, isConfigError } from "@millwright/core";
+import { ConfigError, isConfigError } from "@millwright/base";
+import { defineDriver } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { collectDrivers, type DriverPlace, type OpenedDriver } from "./collect-drivers.ts";

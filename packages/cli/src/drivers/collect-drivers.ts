@@ -1,4 +1,6 @@
-import { type Clock, ConfigError, type Driver, isDriverFor, orAborted } from "@millwright/core";
+import { type Clock, ConfigError, orAborted } from "@millwright/base";
+import type { Driver } from "@millwright/core";
+import { isDriverFor } from "@millwright/core/driver-host";
 import { type Log, messageOf } from "@millwright/kube";
 
 /** Where a driver runs. */

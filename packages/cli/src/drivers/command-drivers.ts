@@ -1,4 +1,5 @@
-import { ConfigError, type Driver, systemClock } from "@millwright/core";
+import { ConfigError, systemClock } from "@millwright/base";
+import type { Driver } from "@millwright/core";
 import { isAddress, type ProviderTlsFlags, tlsOf } from "./driver-address.ts";
 
 /** How long a command waits for a driver at an address, milliseconds. */

@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 
 /** Files for drivers at `grpcs://` addresses. */
 export interface ProviderTlsFlags {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { type Clock, ConfigError, systemClock } from "@millwright/core";
+import { type Clock, ConfigError, systemClock } from "@millwright/base";
 import type { Log } from "@millwright/kube";
 import type * as Runtime from "@millwright/runtime";
 import { childEnvironment } from "./child-environment.ts";

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { type ApiClient, createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { ClusterObjects } from "@millwright/runtime/reports";
 import { loadTargetConfig, type TargetFlags } from "../target/target-kubeconfig.ts";

@@ -1,4 +1,5 @@
-import { formatGoDuration, formatProblems } from "@millwright/core";
+import { formatGoDuration } from "@millwright/base";
+import { formatProblems } from "@millwright/core/machine-api";
 import type { Plan } from "@millwright/plan";
 import { plain, section, SECTION_INDENT, table, wrapLines } from "../terminal/text.ts";
 

@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import { type ApiClient, listAll } from "@millwright/kube";
 import { plain } from "../terminal/text.ts";
 import type { AllNamespacesFlags } from "./cluster-flags.ts";

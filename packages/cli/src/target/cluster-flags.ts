@@ -1,5 +1,5 @@
 import type { LoadKubeConfigOptions } from "@millwright/kube";
-import { parseGoDuration } from "@millwright/core/command-line";
+import { parseGoDuration } from "@millwright/base";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { UsageError } from "../terminal/usage-error.ts";
 import { targetKubeconfigAllowOption, targetKubeconfigOption } from "./target-flags.ts";

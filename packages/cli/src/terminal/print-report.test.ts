@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { expect, it } from "vitest";
 import { watchText } from "./print-report.ts";
 

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 /** Formats of a report. */
 export type ReportFormat = "text" | "json" | "yaml";

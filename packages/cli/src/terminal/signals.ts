@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 
 /**
  * A signal that aborts on Ctrl-C, SIGTERM, or when the terminal is closed. A second signal ends the process at once.

@@ -1,4 +1,4 @@
-import { toPrintable } from "@millwright/core/command-line";
+import { toPrintable } from "@millwright/base";
 import { wrapText } from "./wrap-text.ts";
 
 /** Text from providers, nodes and users, without characters that a terminal interprets. */

@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core/command-line";
+import { ConfigError } from "@millwright/base";
 
 /** An invalid command line that the flags alone do not show: the command ends with `exitStatus.usage`. */
 export class UsageError extends ConfigError {

@@ -1,11 +1,10 @@
+import type { Clock, Random } from "@millwright/base";
 import {
-  type Clock,
   type Machine,
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
-  type Random,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { DeploymentRow, MachineRow } from "@millwright/dashboard/rows";
 import { type ApiClient, createInformer, type ReadonlyStore } from "@millwright/kube";
 import { createThroughput, type Throughput } from "./throughput.ts";

@@ -1,4 +1,4 @@
-import { type Clock, toPrintable } from "@millwright/core";
+import { type Clock, toPrintable } from "@millwright/base";
 import type { MachineRow } from "@millwright/dashboard/rows";
 import type { FollowedFleet } from "./follow-fleet.ts";
 import { type Look, pageOf, renderTop, type TopScreen } from "./render.ts";

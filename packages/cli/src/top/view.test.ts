@@ -1,5 +1,5 @@
 import { deploymentRow, lifecycleSteps, machineRow } from "@millwright/dashboard/rows";
-import type { Machine, MachineDeployment } from "@millwright/core";
+import type { Machine, MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { viewOf } from "./view.ts";
 

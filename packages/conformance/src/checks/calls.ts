@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import { htmlPage } from "../proxy/fault.ts";
 import type { RuleId } from "../rules/registry.ts";
 import type { Caller } from "../session/caller.ts";

@@ -1,4 +1,5 @@
-import { isMachineError, rejectionCodes } from "@millwright/core";
+import { isMachineError } from "@millwright/core";
+import { rejectionCodes } from "@millwright/core/driver-host";
 import { createMachineAborted } from "./abort.ts";
 import { type CheckContext, type CheckTable, describeError, expect, outcomeOf } from "./check.ts";
 import { expectOneVm } from "./create.ts";

@@ -1,4 +1,5 @@
-import { hasMachineErrorCode, type MachineIdentity, type Random, seededRandom } from "@millwright/core";
+import { type Random, seededRandom } from "@millwright/base";
+import { hasMachineErrorCode, type MachineIdentity } from "@millwright/core";
 import { htmlPage, type ProxyFault } from "../proxy/fault.ts";
 import type { FaultPlan } from "../proxy/fault-proxy.ts";
 import type { CallOptions } from "../session/call-runner.ts";

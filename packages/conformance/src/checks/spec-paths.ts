@@ -1,4 +1,5 @@
-import { isRecord, joinPath } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { joinPath } from "@millwright/core/machine-api";
 
 /** A place in a spec. */
 export interface SpecPath {

@@ -1,12 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  checkDriverSecret,
-  isRecord,
-  readProviderSpec,
-  Secret,
-  type StandardSchemaIssue,
-  type StandardSchemaResult,
-} from "@millwright/core";
+import { isRecord, Secret } from "@millwright/base";
+import { readProviderSpec } from "@millwright/core";
+import { checkDriverSecret, type StandardSchemaIssue, type StandardSchemaResult } from "@millwright/core/driver-host";
 import type { Session } from "../session/session.ts";
 import { type CheckContext, type CheckTable, describeError, expect, expectFailure } from "./check.ts";
 import { type SpecPath, specPaths, withField, withoutField } from "./spec-paths.ts";

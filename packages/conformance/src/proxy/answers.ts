@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 const chunk = Buffer.alloc(64 * 1_024, " ");
 

@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { htmlPage } from "./fault.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getBuiltinModule } from "node:process";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { sendLarge, sendSlowly } from "./answers.ts";
 import type { ProxyFault } from "./fault.ts";
 

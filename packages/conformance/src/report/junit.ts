@@ -1,4 +1,4 @@
-import { toPrintable } from "@millwright/core";
+import { toPrintable } from "@millwright/base";
 import { areaOf } from "../rules/registry.ts";
 import type { CheckResult, CheckStatus } from "./check-result.ts";
 import type { ConformanceReport } from "./report.ts";

@@ -1,4 +1,4 @@
-import type { DeclaredContractVersion } from "@millwright/core";
+import type { DeclaredContractVersion } from "@millwright/core/driver-host";
 import type { CheckResult } from "./check-result.ts";
 import { reachedLevel } from "./level.ts";
 

@@ -1,4 +1,4 @@
-import { toPrintable } from "@millwright/core";
+import { toPrintable } from "@millwright/base";
 import type { CheckResult, CheckStatus } from "./check-result.ts";
 import { reachedLevel } from "./level.ts";
 import { type ConformanceReport, isPassed } from "./report.ts";

@@ -1,4 +1,5 @@
-import type { Clock, DriverContext } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { DriverContext } from "@millwright/core";
 import type { DriverScope } from "./driver-scope.ts";
 import { failed } from "./outcome.ts";
 import type { Recorder } from "./recorder.ts";

@@ -1,3 +1,4 @@
+import { Secret, type SecretData } from "@millwright/base";
 import {
   type CheckClassResponse,
   type ClassIdentity,
@@ -6,7 +7,6 @@ import {
   type Driver,
   type DriverContext,
   type FindDriftResponse,
-  formatProblems,
   type GetNodeTemplateResponse,
   type GetVolumeIdsResponse,
   type InitializeMachineResponse,
@@ -14,13 +14,12 @@ import {
   type ListMachinesResponse,
   type MachineIdentity,
   type MachineStatusResponse,
-  maxCheckAfterMs,
   type PendingResponse,
   readProviderSpec,
   readSpecOfVm,
-  Secret,
-  type SecretData,
 } from "@millwright/core";
+import { maxCheckAfterMs } from "@millwright/core/driver-host";
+import { formatProblems } from "@millwright/core/machine-api";
 import { type CallHost, type CallOptions, runCall } from "./call-runner.ts";
 import type { ProviderClass } from "./fixture.ts";
 import { failed, notApplicable } from "./outcome.ts";

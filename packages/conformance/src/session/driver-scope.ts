@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Socket } from "node:net";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 
 /** What a driver does besides the responses of its calls. */
 export interface ScopeListener {

@@ -1,4 +1,5 @@
-import type { Driver, NodeIdentity, NodeTemplate } from "@millwright/core";
+import type { Driver, NodeIdentity } from "@millwright/core";
+import type { NodeTemplate } from "@millwright/core/machine-api";
 import type { CloudTrait } from "../rules/rule.ts";
 
 /** A MachineClass as far as drivers read it. */

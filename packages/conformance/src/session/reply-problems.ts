@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const isFilled = (value: unknown): boolean => isText(value) && value !== "" && value.isWellFormed();

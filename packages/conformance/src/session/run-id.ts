@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
 
 const prefix = "mwc";
 const pattern = /^mwc-([0-9a-z]{6,8})-([a-z0-9]{4})(?:-|$)/;

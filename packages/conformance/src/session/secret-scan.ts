@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { redactSecrets, Secret, type SecretData } from "@millwright/core";
+import { redactSecrets, Secret, type SecretData } from "@millwright/base";
 
 /** Finds values of secrets in what a driver prints. */
 export interface SecretScan {

@@ -1,16 +1,14 @@
 import {
   type Clock,
   ConfigError,
-  type Driver,
-  formatProblems,
-  type MachineIdentity,
   type Random,
-  readProviderSpec,
   Secret,
   type SecretData,
   systemClock,
   systemRandom,
-} from "@millwright/core";
+} from "@millwright/base";
+import { type Driver, type MachineIdentity, readProviderSpec } from "@millwright/core";
+import { formatProblems } from "@millwright/core/machine-api";
 import { type FaultProxy, startFaultProxy } from "../proxy/fault-proxy.ts";
 import { type Caller, type CallerHost, createCaller } from "./caller.ts";
 import { type DriverScope, openDriverScope } from "./driver-scope.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import * as z from "zod";
 import { type BrokenDriver, withSchema } from "./broken-driver.ts";
 import { toySecretSchema } from "./toy-steps.ts";

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { describe, expect, it } from "vitest";
 import { createCheckRunner } from "../checks/run-check.ts";
 import { contractRules } from "../rules/registry.ts";

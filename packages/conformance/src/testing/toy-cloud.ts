@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getBuiltinModule } from "node:process";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 
 /** A VM of the toy cloud. */
 export interface ToyVm {

@@ -1,3 +1,4 @@
+import type { SecretData } from "@millwright/base";
 import {
   type CreateMachineRequest,
   defineDriver,
@@ -7,7 +8,6 @@ import {
   MachineError,
   type MachineIdentity,
   matchNodeByProviderId,
-  type SecretData,
 } from "@millwright/core";
 import { csiHandleOf, severalVms } from "@millwright/core/driver-kit";
 import {

@@ -1,4 +1,5 @@
-import { type Driver, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
+import type { Driver } from "@millwright/core";
 import type { FixtureFactory, ProviderClass } from "../session/fixture.ts";
 import { startToyCloud, stateOf, type ToyVm, type ToyWorld } from "./toy-cloud.ts";
 import { createToyDriver, type ToyChange } from "./toy-driver.ts";

@@ -1,11 +1,5 @@
-import {
-  type DriverContext,
-  isRecord,
-  MachineError,
-  type MachineErrorCode,
-  type MachineIdentity,
-  type SecretData,
-} from "@millwright/core";
+import { isRecord, type SecretData } from "@millwright/base";
+import { type DriverContext, MachineError, type MachineErrorCode, type MachineIdentity } from "@millwright/core";
 import { abortedCall, ownsVm, readAnswer } from "@millwright/core/driver-kit";
 import * as z from "zod";
 

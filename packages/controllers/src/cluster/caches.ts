@@ -1,5 +1,6 @@
+import type { Clock, Random } from "@millwright/base";
+import { providerIdKey } from "@millwright/core/driver-host";
 import {
-  type Clock,
   labelKeys,
   type Machine,
   type MachineClass,
@@ -9,13 +10,11 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-  providerIdKey,
-  type Random,
   readMachine,
   readMachineClass,
   readMachineDeployment,
   readMachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type ApiClient,
   type ApiObject,

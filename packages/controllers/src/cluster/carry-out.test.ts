@@ -1,4 +1,9 @@
-import { machineResource, type MachineSet, machineSetResource, type MachineSetStatus } from "@millwright/core";
+import {
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+  type MachineSetStatus,
+} from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import {
   ApiError,

@@ -1,4 +1,5 @@
-import type { MachineClass, SecretData } from "@millwright/core";
+import type { SecretData } from "@millwright/base";
+import type { MachineClass } from "@millwright/core/machine-api";
 import type { ClassProblem, MachineDriver } from "../model/driver-port.ts";
 import type { ResolvedClass } from "./class-view.ts";
 

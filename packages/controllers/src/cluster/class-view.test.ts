@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineClass, readMachineClass } from "@millwright/core";
+import { annotationKeys, type MachineClass, readMachineClass } from "@millwright/core/machine-api";
 import { createStore } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
 import type { ControlCaches } from "./caches.ts";

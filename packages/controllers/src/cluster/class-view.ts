@@ -1,15 +1,13 @@
+import { Secret, type SecretData, nearestName } from "@millwright/base";
+import { userDataKey } from "@millwright/core";
 import {
   formatProblems,
   type Machine,
   type MachineClass,
   machineEventReasons,
-  Secret,
-  type SecretData,
-  nearestName,
-  userDataKey,
   validateMachineClass,
   writtenClassAnnotations,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { stableHash } from "@millwright/core/driver-kit";
 import type { ControlCaches } from "./caches.ts";
 import type { SecretObject } from "../model/node-objects.ts";

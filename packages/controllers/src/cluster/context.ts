@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
 import type { ApiClient, EventRecorder, Log, ObjectWrite } from "@millwright/kube";
 import type { ConditionOptions } from "../model/machine-settings.ts";
 import type { DeletionBudget } from "../model/deletion-budget.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineResource, readMachine } from "@millwright/core";
+import { type Machine, machineResource, readMachine } from "@millwright/core/machine-api";
 import { createStore, isConflict } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachine, testNamespace } from "../testing/builders.ts";

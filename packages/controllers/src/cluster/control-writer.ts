@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import { type ApiObject, createWriter, nodeResource, type Writer, type WriterOptions } from "@millwright/kube";
 import type { Node } from "../model/node-objects.ts";
 import type { ControllerContext, Target } from "./context.ts";

@@ -1,4 +1,5 @@
-import { annotationKeys, labelKeys, type Machine, providerIdKey } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { annotationKeys, labelKeys, type Machine } from "@millwright/core/machine-api";
 import type { MatchNode } from "../model/pick-node.ts";
 import type { Node } from "../model/node-objects.ts";
 import { hasId } from "../model/provisioning.ts";

@@ -7,7 +7,8 @@ import {
   type FoundNode,
   pickNode,
 } from "../model/pick-node.ts";
-import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
 import type { Node } from "../model/node-objects.ts";
 

@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { aMachine, inPhase, testNamespace } from "../testing/builders.ts";

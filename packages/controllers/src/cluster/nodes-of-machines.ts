@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ControllerContext } from "./context.ts";
 import { createMatchNode, findNode } from "./node-candidates.ts";
 import { findVmHolder } from "./find-vm-holder.ts";

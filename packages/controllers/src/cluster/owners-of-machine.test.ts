@@ -1,4 +1,4 @@
-import { machineDeploymentResource, machineSetResource } from "@millwright/core";
+import { machineDeploymentResource, machineSetResource } from "@millwright/core/machine-api";
 import { expect, onTestFinished, test } from "vitest";
 import { aMachine, aMachineDeployment, aMachineSet, ownedBy } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";

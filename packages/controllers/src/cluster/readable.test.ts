@@ -1,4 +1,4 @@
-import { type MachineSet, readMachineSet } from "@millwright/core";
+import { type MachineSet, readMachineSet } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachineSet } from "../testing/builders.ts";
 import { problemsOf, readInto, shapeProblemsOf } from "./readable.ts";

@@ -1,4 +1,5 @@
-import { type FieldProblem, isRecord, type ObjectMeta, type ReadResult } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import type { FieldProblem, ObjectMeta, ReadResult } from "@millwright/core/machine-api";
 import { type ApiObject, trimObject } from "@millwright/kube";
 
 /** Problems of objects with an invalid shape. No cache: written once, when the placeholder is made that is frozen in the store, and dropped with it. */

@@ -1,4 +1,4 @@
-import { eventReasons, writeRefused } from "@millwright/core";
+import { eventReasons, writeRefused } from "@millwright/core/machine-api";
 import {
   type ApiObject,
   createRefusedWrites,

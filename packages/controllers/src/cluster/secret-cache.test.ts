@@ -1,4 +1,4 @@
-import { machineClassResource } from "@millwright/core";
+import { machineClassResource } from "@millwright/core/machine-api";
 import { type ApiObject, secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { afterEach, expect, it, vi } from "vitest";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { MachineClass } from "@millwright/core";
+import type { MachineClass } from "@millwright/core/machine-api";
 import {
   type ApiClient,
   createInformer,

@@ -1,4 +1,4 @@
-import type { MachineClass } from "@millwright/core";
+import type { MachineClass } from "@millwright/core/machine-api";
 import { type Controller, equalJson, watchTriggers, type Priority } from "@millwright/kube";
 import type { SecretObject } from "../model/node-objects.ts";
 import type { ControlCaches } from "./caches.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withDeploymentConditions } from "../machine-deployment/cluster-api-conditions.ts";

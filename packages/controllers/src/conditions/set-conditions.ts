@@ -3,7 +3,7 @@ import {
   conditionOrder,
   summaryConditionTypes,
   specValidConditionType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type Condition, type ConditionState, setCondition, type SetConditionOptions } from "@millwright/kube";
 
 /** Types that MCM does not have, which we set and remove. */

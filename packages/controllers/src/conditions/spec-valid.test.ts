@@ -1,4 +1,4 @@
-import type { FieldProblem } from "@millwright/core";
+import type { FieldProblem } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { invalidSpecEvents, specValidState } from "./spec-valid.ts";
 

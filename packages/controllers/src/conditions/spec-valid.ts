@@ -4,7 +4,7 @@ import {
   formatProblems,
   specValidConditionType,
   specValidReasons,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Reason } from "../model/decision.ts";
 import { type Condition, type ConditionState, findCondition } from "@millwright/kube";
 

@@ -1,4 +1,5 @@
-import { type Clock, clusterApiConditionTypes, summaryConditionTypes } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { clusterApiConditionTypes, summaryConditionTypes } from "@millwright/core/machine-api";
 import { type Condition, equalJson, createOverwriteLimit } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 

@@ -1,11 +1,11 @@
+import { seededRandom } from "@millwright/base";
 import {
   annotationKeys,
   type Machine,
   machineResource,
   type MachineSet,
   machineSetResource,
-  seededRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { ApiError, customResourceDefinitionResource, type Log, createWriter } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";

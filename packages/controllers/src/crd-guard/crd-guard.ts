@@ -1,4 +1,4 @@
-import { type MachineKind, machineKinds } from "@millwright/core";
+import { type MachineKind, machineKinds } from "@millwright/core/machine-api";
 import { type ApiObject, controllerRefOf, type ReadonlyStore } from "@millwright/kube";
 import type { CacheOptions } from "../cluster/caches.ts";
 import type { CrdGuard } from "../model/crd-guard.ts";

@@ -4,7 +4,7 @@ import {
   crdsEstablishedConditionType,
   eventReasons,
   machineEventReasons,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { CrdState } from "../model/crd-state.ts";
 import type { Hold } from "../model/hold.ts";
 

@@ -1,4 +1,4 @@
-import type { MachineKind } from "@millwright/core";
+import type { MachineKind } from "@millwright/core/machine-api";
 import { customResourceDefinitionResource as type, describeType, type Log, messageOf } from "@millwright/kube";
 import type { CrdState } from "../model/crd-state.ts";
 import { remedy } from "./crd-hold.ts";

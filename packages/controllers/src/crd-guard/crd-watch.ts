@@ -1,4 +1,5 @@
-import { annotationKeys, type MachineKind, orAborted } from "@millwright/core";
+import { orAborted } from "@millwright/base";
+import { annotationKeys, type MachineKind } from "@millwright/core/machine-api";
 import {
   createInformer,
   customResourceDefinitionResource as type,

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import { type CrdState, crdName, crdStateOf } from "../model/crd-state.ts";
 import { markedStage } from "../model/phase.ts";

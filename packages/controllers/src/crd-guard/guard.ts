@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ApiObject, ReadonlyStore } from "@millwright/kube";
 import type { CrdGuard } from "../model/crd-guard.ts";
 import { isTerminatingOrDeleted } from "../model/crd-state.ts";

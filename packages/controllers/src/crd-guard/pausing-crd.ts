@@ -1,4 +1,4 @@
-import type { MachineKind } from "@millwright/core";
+import type { MachineKind } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import type { CrdGuard, DeletionVerdict } from "../model/crd-guard.ts";
 import { type CrdState, isTerminatingOrDeleted } from "../model/crd-state.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ApprovedWork, DeletionCause, HeldDeletions, SetBudget } from "../model/deletion-budget.ts";
 import { hasId } from "../model/provisioning.ts";
 import { judgeShare } from "./judge-share.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys } from "@millwright/core";
+import { annotationKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { applyMergePatch } from "@millwright/kube";
 import { annotated, aMachineDeployment } from "../testing/builders.ts";

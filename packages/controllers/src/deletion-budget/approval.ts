@@ -1,4 +1,4 @@
-import { annotationKeys } from "@millwright/core";
+import { annotationKeys } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import { type BoundApproval, parseApproval, readTime, shortUid } from "../model/approval.ts";
 

@@ -1,4 +1,5 @@
-import type { Clock, Machine } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { RateRoom } from "../model/deletion-budget.ts";
 import { createDeletionRate, type DeletionRate } from "./deletion-rates.ts";

@@ -1,3 +1,4 @@
+import { seededRandom } from "@millwright/base";
 import {
   annotationKeys,
   deletionsHeldConditionType,
@@ -7,8 +8,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-  seededRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-import type { Clock, Machine } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { BudgetRoom, DeletionBudget, DeletionCause, HeldDeletions, RateRoom } from "../model/deletion-budget.ts";
 import { hasId } from "../model/provisioning.ts";

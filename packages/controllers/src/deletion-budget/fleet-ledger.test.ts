@@ -1,4 +1,4 @@
-import { type Machine, phaseOf } from "@millwright/core";
+import { type Machine, phaseOf } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-import { type Clock, type Machine, phaseOf } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { type Machine, phaseOf } from "@millwright/core/machine-api";
 import { controllerRefOf, type ReadonlyStore } from "@millwright/kube";
 import { isProtected } from "../model/deletion-protection.ts";
 import { markedStage } from "../model/phase.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import type { ControlCaches } from "../cluster/caches.ts";
 import { parseApproval } from "../model/approval.ts";
 import { isInService, setOfMachine } from "./fleet-ledger.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { DeletionBudget } from "../model/deletion-budget.ts";
 import { budgetHold, byBudget } from "../model/held-deletion.ts";
 import type { Guard } from "../model/hold.ts";

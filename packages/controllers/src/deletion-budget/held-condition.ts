@@ -4,7 +4,7 @@ import {
   eventReasons,
   type MachineDeployment,
   type MachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiObject, type Condition, type ConditionState, findCondition } from "@millwright/kube";
 import { type BoundApproval, formatApproval, shortUid } from "../model/approval.ts";
 import type { Reason } from "../model/decision.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys } from "@millwright/core";
+import { annotationKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, annotated } from "../testing/builders.ts";
 import { isReleased, ownShareOf, ownShareProblems } from "./own-share.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type FieldProblem, joinPath } from "@millwright/core";
+import { annotationKeys, type FieldProblem, joinPath } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 
 type Annotated = Pick<ApiObject, "metadata">;

@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
+import type { Machine, MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import {
   type ApiObject,
   controllerRefOf,

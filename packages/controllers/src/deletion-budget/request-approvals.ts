@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
+import type { Machine, MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import type { BoundApproval } from "../model/approval.ts";
 import { approvalOf, approvesItself } from "./approval.ts";
 import { type LedgerSet, type SetLedger, setOfMachine } from "./fleet-ledger.ts";

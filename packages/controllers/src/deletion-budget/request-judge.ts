@@ -1,4 +1,5 @@
-import { type Clock, deletionsHeldConditionType, type Machine, type MachineSet } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { deletionsHeldConditionType, type Machine, type MachineSet } from "@millwright/core/machine-api";
 import { isConditionTrue } from "@millwright/kube";
 import type { BudgetVerdict, DeletionCause, HeldDeletions } from "../model/deletion-budget.ts";
 import { markedStage } from "../model/phase.ts";

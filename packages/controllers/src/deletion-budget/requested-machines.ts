@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ControlCaches } from "../cluster/caches.ts";
 import { isProtected } from "../model/deletion-protection.ts";
 import { markedStage } from "../model/phase.ts";

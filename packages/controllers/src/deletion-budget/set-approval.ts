@@ -1,4 +1,4 @@
-import type { MachineDeployment, MachineSet } from "@millwright/core";
+import type { MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import type { ApprovedWork } from "../model/deletion-budget.ts";
 import { approvalOf } from "./approval.ts";
 import type { SetLedger } from "./fleet-ledger.ts";

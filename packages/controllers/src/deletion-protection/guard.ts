@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../cluster/context.ts";
 import { protectionHold } from "../model/deletion-protection.ts";
 import type { Guard } from "../model/hold.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineDeploymentResource, machineSetResource } from "@millwright/core";
+import { type Machine, machineDeploymentResource, machineSetResource } from "@millwright/core/machine-api";
 import { isNotFound } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { ownersOfMachine } from "../cluster/owners-of-machine.ts";

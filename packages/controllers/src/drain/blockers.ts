@@ -1,4 +1,4 @@
-import { type DrainCause, uniqueCauses } from "@millwright/core";
+import { type DrainCause, uniqueCauses } from "@millwright/core/machine-api";
 
 /** Something that a drain waits for. `pod` is its namespace and name. */
 export type Blocker =

@@ -1,4 +1,4 @@
-import { selectorMatches } from "@millwright/core";
+import { selectorMatches } from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import type { Budget, Pod } from "../model/node-objects.ts";
 

@@ -1,4 +1,4 @@
-import { taintKeys } from "@millwright/core";
+import { taintKeys } from "@millwright/core/machine-api";
 import { type DrainTaint, toleratesTaint, unschedulableTaint } from "../model/cordon-toleration.ts";
 import type { Node, Pod } from "../model/node-objects.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DrainRule } from "@millwright/core";
+import type { DrainRule } from "@millwright/core/machine-api";
 import type { Pod } from "../model/node-objects.ts";
 import { aNode } from "../testing/builders.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";

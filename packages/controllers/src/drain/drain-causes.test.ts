@@ -1,4 +1,4 @@
-import { causeKey, continueWith, readOperation } from "@millwright/core";
+import { causeKey, continueWith, readOperation } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { testNow } from "../testing/snapshots.ts";
 import { type Blocker, describeBlockers, describedCauses } from "./blockers.ts";

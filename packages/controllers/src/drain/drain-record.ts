@@ -1,4 +1,5 @@
-import { annotationKeys, isRecord, type ObjectMeta } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { annotationKeys, type ObjectMeta } from "@millwright/core/machine-api";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
 /** A pod that was evicted and whose volumes are moving to another node. */

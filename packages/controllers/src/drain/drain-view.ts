@@ -1,4 +1,4 @@
-import type { DrainRule } from "@millwright/core";
+import type { DrainRule } from "@millwright/core/machine-api";
 import type { Budget, Node, Pod } from "../model/node-objects.ts";
 import type { DrainClock, DrainRecord } from "./drain-record.ts";
 import type { EvictionView } from "@millwright/kube";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { storedInterruption } from "../model/interruption.ts";
 import type { Node } from "../model/node-objects.ts";

@@ -1,4 +1,4 @@
-import type { DrainRule, Machine } from "@millwright/core";
+import type { DrainRule, Machine } from "@millwright/core/machine-api";
 import type { Budget, Node, Pod, VolumeAttachment } from "../model/node-objects.ts";
 import { readDrainRecord } from "./drain-record.ts";
 import type { DrainView } from "./drain-view.ts";

@@ -1,4 +1,4 @@
-import { type Clock, wallTimeOf } from "@millwright/core";
+import { type Clock, wallTimeOf } from "@millwright/base";
 
 export type ObservedDrains = ReturnType<typeof createObservedDrains>;
 

@@ -1,4 +1,4 @@
-import type { DrainRule } from "@millwright/core";
+import type { DrainRule } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../model/node-objects.ts";
 import { aPod } from "../testing/drain-objects.ts";

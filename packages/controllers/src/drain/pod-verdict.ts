@@ -1,4 +1,4 @@
-import { type DrainRule, labelKeys, selectorMatches } from "@millwright/core";
+import { type DrainRule, labelKeys, selectorMatches } from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import type { Pod } from "../model/node-objects.ts";
 import { type Cordon, cordonOfPod, type CordonTerms, isReturned } from "./cordon.ts";

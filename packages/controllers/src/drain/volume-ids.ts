@@ -1,4 +1,4 @@
-import { type Clock, wallTimeOf } from "@millwright/core";
+import { type Clock, wallTimeOf } from "@millwright/base";
 import type { DriverOutcome } from "../model/driver-port.ts";
 
 /** One entry per requested volume, in the same order: its id, or `null` for a volume of another infrastructure. */

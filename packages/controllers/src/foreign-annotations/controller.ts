@@ -1,4 +1,4 @@
-import { eventReasons, ignoredRequest } from "@millwright/core";
+import { eventReasons, ignoredRequest } from "@millwright/core/machine-api";
 import {
   type ApiObject,
   type Controller,

@@ -1,4 +1,4 @@
-import { type Machine, vmOfOtherMachine } from "@millwright/core";
+import { type Machine, vmOfOtherMachine } from "@millwright/core/machine-api";
 import type { Guard } from "../model/hold.ts";
 import { hasId } from "../model/provisioning.ts";
 import type { VmHolder } from "../model/vm-holder.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import { findPausingCrd } from "../crd-guard/find-pausing-crd.ts";
 import { crdHoldOfMachine } from "../crd-guard/crd-hold.ts";

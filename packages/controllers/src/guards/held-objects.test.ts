@@ -4,7 +4,7 @@ import {
   type Machine,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { afterAll, expect, it } from "vitest";
 import type { GuardVerdict } from "../model/hold.ts";
 import { aMachine, aMachineDeployment, aMachineSet, annotated, named } from "../testing/builders.ts";

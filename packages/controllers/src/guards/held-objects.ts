@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet } from "@millwright/core/machine-api";
 import type { ControlCaches } from "../cluster/caches.ts";
 import { type Guard, judge } from "../model/hold.ts";
 import { type HoldCondition, shownHold, holdConditions } from "../model/hold-condition.ts";

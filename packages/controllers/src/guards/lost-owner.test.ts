@@ -7,7 +7,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import { afterAll, describe, expect, it } from "vitest";
 import { judge } from "../model/hold.ts";

@@ -5,7 +5,7 @@ import {
   type MachineDeployment,
   type MachineSet,
   selectorMatches,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiObject, controllerRefOf, type OwnerReference } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { approvesItself, approvesRequest } from "../deletion-budget/approval.ts";

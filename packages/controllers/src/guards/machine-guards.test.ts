@@ -4,7 +4,7 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { afterAll, describe, expect, it } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { BudgetVerdict } from "../model/deletion-budget.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../cluster/context.ts";
 import { isTargetUnread } from "../cluster/unread-target.ts";
 import { crdGuardOfMachines } from "../crd-guard/guard.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { afterAll, expect, it } from "vitest";
 import { decideMachine } from "../machine/decide.ts";
 import { type Guard, judge } from "../model/hold.ts";

@@ -1,4 +1,4 @@
-import { legacyConditionTypes, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { legacyConditionTypes, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import type { ApiObject, ConditionState } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { areNodesUnread, unreadTargetHold } from "../cluster/unread-target.ts";

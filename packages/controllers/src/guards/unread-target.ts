@@ -1,4 +1,4 @@
-import { deletionEvents, type Machine } from "@millwright/core";
+import { deletionEvents, type Machine } from "@millwright/core/machine-api";
 import type { Guard } from "../model/hold.ts";
 import { hasId, needsCreation } from "../model/provisioning.ts";
 

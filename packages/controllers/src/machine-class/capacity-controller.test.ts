@@ -1,10 +1,10 @@
+import { MachineError } from "@millwright/core";
 import {
   annotationKeys,
   type MachineClass,
   machineClassResource,
-  MachineError,
   type NodeTemplate,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { conflictError, type FakeApi, serverError } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it } from "vitest";

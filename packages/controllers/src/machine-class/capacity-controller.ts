@@ -1,11 +1,11 @@
+import { wallTimeOf } from "@millwright/base";
+import { MachineError } from "@millwright/core";
 import {
   annotationKeys,
   type MachineClass,
   machineClassResource,
-  MachineError,
   type NodeTemplate,
-  wallTimeOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type Controller, createController, createMergePatch, messageOf } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";

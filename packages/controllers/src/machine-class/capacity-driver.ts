@@ -1,4 +1,4 @@
-import type { MachineClass, NodeTemplate } from "@millwright/core";
+import type { MachineClass, NodeTemplate } from "@millwright/core/machine-api";
 import type { ClassCall, DriverOutcome, MachineDriver } from "../model/driver-port.ts";
 
 /** The drivers as the capacity controller uses them. The runtime implements it. */

@@ -1,4 +1,6 @@
-import { type Clock, MachineError, type NodeTemplate, wallTimeOf } from "@millwright/core";
+import { type Clock, wallTimeOf } from "@millwright/base";
+import { MachineError } from "@millwright/core";
+import type { NodeTemplate } from "@millwright/core/machine-api";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
 import type { DriverOutcome } from "../model/driver-port.ts";
 import type { CapacityAnswer } from "./decide-capacity.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineClass, type NodeTemplate } from "@millwright/core";
+import { annotationKeys, type MachineClass, type NodeTemplate } from "@millwright/core/machine-api";
 import { stableHash } from "@millwright/core/driver-kit";
 
 /** Records how the `nodeTemplate` of a class was set. */

@@ -1,4 +1,4 @@
-import { finalizers, type MachineClass, machineClassResource, machineResource } from "@millwright/core";
+import { finalizers, type MachineClass, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { conflictError, type FakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";

@@ -1,4 +1,10 @@
-import { finalizers, type Machine, type MachineClass, machineClassResource, machineResource } from "@millwright/core";
+import {
+  finalizers,
+  type Machine,
+  type MachineClass,
+  machineClassResource,
+  machineResource,
+} from "@millwright/core/machine-api";
 import type { Controller } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { classGuards } from "../guards/owner-guards.ts";

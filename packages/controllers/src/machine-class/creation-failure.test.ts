@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { aMachine, type Change } from "../testing/builders.ts";
 import { creationFailureOf, worstFailure } from "./creation-failure.ts";

@@ -1,4 +1,5 @@
-import { isMachineErrorCode, type Machine, type MachineErrorCode, readOperation } from "@millwright/core";
+import { isMachineErrorCode, type MachineErrorCode } from "@millwright/core";
+import { type Machine, readOperation } from "@millwright/core/machine-api";
 
 /** Why no VM can be created from a class at present, in one word. Read by people and by scripts. */
 export const creationFailures = [

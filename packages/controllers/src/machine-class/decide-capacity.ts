@@ -1,11 +1,6 @@
-import {
-  annotationKeys,
-  eventReasons,
-  type MachineClass,
-  type MachineErrorCode,
-  type NodeTemplate,
-  retryClassOf,
-} from "@millwright/core";
+import type { MachineErrorCode } from "@millwright/core";
+import { retryClassOf } from "@millwright/core/driver-host";
+import { annotationKeys, eventReasons, type MachineClass, type NodeTemplate } from "@millwright/core/machine-api";
 import type { Decision } from "../model/decision.ts";
 import { capacityVersionOf, matchesMark, readMark } from "./capacity-mark.ts";
 

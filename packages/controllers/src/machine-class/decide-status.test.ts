@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineClass } from "@millwright/core";
+import { annotationKeys, type MachineClass } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachineClass, type Change } from "../testing/builders.ts";
 import { type ClassStatusSnapshot, decideClassStatus } from "./decide-status.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, eventReasons, type MachineClass } from "@millwright/core";
+import { annotationKeys, eventReasons, type MachineClass } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 import type { ClassProblem } from "../model/driver-port.ts";

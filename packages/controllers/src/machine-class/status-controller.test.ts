@@ -6,7 +6,7 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { MachineDriver } from "../model/driver-port.ts";

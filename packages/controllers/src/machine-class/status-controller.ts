@@ -1,3 +1,4 @@
+import { wallTimeOf } from "@millwright/base";
 import {
   eventReasons,
   formatProblems,
@@ -6,8 +7,7 @@ import {
   machineClassResource,
   type MachineSet,
   validateMachineClass,
-  wallTimeOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type Controller, createController, equalJson, keyOf, objectFields, watchTriggers } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import { resolveNamedClass } from "../cluster/class-view.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";

@@ -4,7 +4,7 @@ import {
   machineClassResource,
   machineDeploymentResource,
   machineResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type Condition, equalJson, findCondition } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import {

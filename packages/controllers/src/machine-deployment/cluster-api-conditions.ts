@@ -4,7 +4,7 @@ import {
   clusterApiReasons as reasons,
   eventReasons,
   type MachineDeployment,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { deleting } from "../conditions/group/deleting.ts";
 import { type GroupConditions, groupConditions } from "../conditions/group/group-conditions.ts";
 import { machinesReady } from "../conditions/group/machines-ready.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineDeploymentResource, resolveFenceposts } from "@millwright/core";
+import { annotationKeys, machineDeploymentResource, resolveFenceposts } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { findCondition } from "@millwright/kube";

@@ -1,4 +1,4 @@
-import { type Machine, machineDeploymentResource, machineResource, phaseOf } from "@millwright/core";
+import { type Machine, machineDeploymentResource, machineResource, phaseOf } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { findCondition } from "@millwright/kube";

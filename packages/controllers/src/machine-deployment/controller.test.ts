@@ -6,7 +6,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { ApiError, controllerRefOf } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, type Change, inPhase, named, ownedBy, refOf } from "../testing/builders.ts";

@@ -11,7 +11,7 @@ import {
   type MachineSet,
   machineSetResource,
   selectorMatches,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   adoptPatch,
   type Controller,

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import type { Node } from "../model/node-objects.ts";
 import {

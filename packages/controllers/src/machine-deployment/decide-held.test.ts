@@ -6,7 +6,7 @@ import {
   type MachineSet,
   machineSetResource,
   validateMachineDeployment,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { CrdState } from "../model/crd-state.ts";

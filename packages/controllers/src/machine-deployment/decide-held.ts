@@ -1,4 +1,4 @@
-import type { MachineDeployment } from "@millwright/core";
+import type { MachineDeployment } from "@millwright/core/machine-api";
 import { withSummaryOfHeld } from "../conditions/group/summary.ts";
 import type { Hold } from "../model/hold.ts";
 import { reportHold } from "../model/hold-condition.ts";

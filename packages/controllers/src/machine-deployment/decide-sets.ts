@@ -4,7 +4,7 @@ import {
   type MachineDeployment,
   type MachineDeploymentStatus,
   type MachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { unverifiedPatch } from "../machine-set/expected-replicas.ts";
 import type { Reason } from "../model/decision.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";

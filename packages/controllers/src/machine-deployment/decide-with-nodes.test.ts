@@ -5,7 +5,7 @@ import {
   type Machine,
   type MachineDeployment,
   taintKeys,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import {
   aMachine,

@@ -1,4 +1,4 @@
-import { annotationKeys, finalizers, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, finalizers, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import { isOrphaning } from "@millwright/kube";
 import { heldEvents } from "../deletion-budget/held-condition.ts";
 import { invalidSpecEvents } from "../conditions/spec-valid.ts";

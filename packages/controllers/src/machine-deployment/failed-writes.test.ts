@@ -6,7 +6,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, type ApiObject, findCondition, isConflict } from "@millwright/kube";
 import { conflictError, type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

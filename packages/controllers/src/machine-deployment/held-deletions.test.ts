@@ -1,4 +1,4 @@
-import { deletionsHeldConditionType, type MachineDeployment } from "@millwright/core";
+import { deletionsHeldConditionType, type MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Change } from "../testing/builders.ts";
 import { decide } from "../testing/deployment-decisions.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment, trueLabel, taintKeys } from "@millwright/core";
+import { annotationKeys, type MachineDeployment, trueLabel, taintKeys } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import {
   aMachine,

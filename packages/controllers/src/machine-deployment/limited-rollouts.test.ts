@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineDeployment, phaseOf } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineDeployment, phaseOf } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";

@@ -1,4 +1,9 @@
-import { type FieldProblem, legacyConditionTypes, legacyReasons, type MachineDeployment } from "@millwright/core";
+import {
+  type FieldProblem,
+  legacyConditionTypes,
+  legacyReasons,
+  type MachineDeployment,
+} from "@millwright/core/machine-api";
 import { type Condition, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
 import { holdStates } from "../guards/owner-guards.ts";
 import type { Hold } from "../model/hold.ts";

@@ -6,7 +6,7 @@ import {
   selectorMatches,
   validateMachineDeployment,
   withMachineDeploymentDefaults,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { claimObjects, type OwnerReference } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { ownShareProblems } from "../deletion-budget/own-share.ts";

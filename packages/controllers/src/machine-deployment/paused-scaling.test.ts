@@ -1,4 +1,4 @@
-import { annotationKeys, labelKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, labelKeys, type MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";
 import { begunRollout, edit, ofClass, sized } from "../testing/begun-rollout.ts";

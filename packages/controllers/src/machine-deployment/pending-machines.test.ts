@@ -1,4 +1,4 @@
-import { type Machine, type MachineSet, readMachineSet } from "@millwright/core";
+import { type Machine, type MachineSet, readMachineSet } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { readInto } from "../cluster/readable.ts";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, type Change, named } from "../testing/builders.ts";

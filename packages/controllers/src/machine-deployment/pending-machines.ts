@@ -1,4 +1,4 @@
-import { type MachineDeployment, specValidConditionType } from "@millwright/core";
+import { type MachineDeployment, specValidConditionType } from "@millwright/core/machine-api";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { findCondition } from "@millwright/kube";
 import { templateDifferences } from "../conditions/machine/updating.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, labelKeys } from "@millwright/core";
+import { annotationKeys, labelKeys } from "@millwright/core/machine-api";
 import { type InPlaceSet, planInPlaceUpdate, type Transfer } from "./in-place/plan-in-place.ts";
 import { notedNumber, recoveredSize, type SetView, sizeOf, sum } from "./state/set-size.ts";
 import { updatableSet } from "./in-place/updatable-set.ts";

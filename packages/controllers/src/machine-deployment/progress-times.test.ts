@@ -1,4 +1,4 @@
-import { type MachineDeployment } from "@millwright/core";
+import type { MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { findCondition } from "@millwright/kube";
 import { aMachine, aMachineDeployment, aMachineSet, type Change, inPhase, named } from "../testing/builders.ts";

@@ -1,4 +1,4 @@
-import type { MachineDeployment } from "@millwright/core";
+import type { MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, type Change } from "../testing/builders.ts";
 import { isComplete, progressOf, untilDeadline } from "./progress.ts";

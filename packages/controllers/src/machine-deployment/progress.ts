@@ -4,7 +4,7 @@ import {
   type MachineDeployment,
   type MachineDeploymentStatus,
   writeRefusedReason,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ConditionState, findCondition } from "@millwright/kube";
 
 /** The counters that measure the progress of a rollout. */

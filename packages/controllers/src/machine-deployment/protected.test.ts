@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineSet, validateMachineDeployment } from "@millwright/core";
+import { annotationKeys, type MachineSet, validateMachineDeployment } from "@millwright/core/machine-api";
 import { claimObjects, findCondition } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, annotated, beingDeleted, type Change, ownedBy } from "../testing/builders.ts";

@@ -3,7 +3,7 @@ import {
   type MachineDeployment,
   type MachineDeploymentStatus,
   writeRefusedReason,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ConditionState, findCondition } from "@millwright/kube";
 import { withSummaryOfHeld } from "../conditions/group/summary.ts";
 import { withRefusedWrite } from "../model/refused-write.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { findCondition } from "@millwright/kube";
 import { decideMachineSet } from "../machine-set/decide.ts";

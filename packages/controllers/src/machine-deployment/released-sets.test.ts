@@ -1,4 +1,4 @@
-import { annotationKeys, machineSetResource } from "@millwright/core";
+import { annotationKeys, machineSetResource } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { refOf } from "../testing/builders.ts";
 import {

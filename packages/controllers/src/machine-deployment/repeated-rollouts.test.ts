@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment, phaseOf } from "@millwright/core";
+import { annotationKeys, type MachineDeployment, phaseOf } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";
 import { edit, ofClass, sized } from "../testing/begun-rollout.ts";

@@ -1,11 +1,11 @@
+import { seededRandom } from "@millwright/base";
 import {
   clusterApiConditionTypes,
   type Machine,
   type MachineDeployment,
   machineDeploymentResource,
   machineResource,
-  seededRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, findCondition } from "@millwright/kube";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";

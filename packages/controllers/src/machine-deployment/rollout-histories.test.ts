@@ -1,4 +1,10 @@
-import { annotationKeys, type Machine, phaseOf, type MachineSet, resolveFenceposts } from "@millwright/core";
+import {
+  annotationKeys,
+  type Machine,
+  phaseOf,
+  type MachineSet,
+  resolveFenceposts,
+} from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { controllerRefOf } from "@millwright/kube";

@@ -3,7 +3,7 @@ import {
   clusterApiConditionTypes,
   machineClassResource,
   type MachineDeployment,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { ApiError, secretResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { ofClass } from "../testing/begun-rollout.ts";

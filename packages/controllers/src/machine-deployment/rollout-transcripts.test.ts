@@ -1,4 +1,4 @@
-import { type MachineDeployment, phaseOf } from "@millwright/core";
+import { type MachineDeployment, phaseOf } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { begunRollout, ofClass, sized, edit } from "../testing/begun-rollout.ts";
 import type { Change } from "../testing/builders.ts";

@@ -1,4 +1,4 @@
-import { phaseOf, resolveFenceposts } from "@millwright/core";
+import { phaseOf, resolveFenceposts } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isAvailable, isDeleting } from "../model/phase.ts";

@@ -1,4 +1,5 @@
-import { annotationKeys, isRecord, type MachineDeployment } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { annotationKeys, type MachineDeployment } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import {
   aMachine,

@@ -5,7 +5,7 @@ import {
   machineDeploymentResource,
   machineResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";

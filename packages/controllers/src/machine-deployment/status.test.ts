@@ -1,4 +1,4 @@
-import { type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import type { Machine, MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import { createMergePatch, findCondition } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import {

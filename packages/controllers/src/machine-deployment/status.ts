@@ -1,4 +1,4 @@
-import type { MachineDeploymentStatus } from "@millwright/core";
+import type { MachineDeploymentStatus } from "@millwright/core/machine-api";
 import { countWhere } from "../machine-lists/machine-list.ts";
 import { isKeptInService, isPreservedFailure, isReadyInService } from "../model/phase.ts";
 import { type DeploymentFacts, mcmConditions, viewsOf } from "./mcm-conditions.ts";

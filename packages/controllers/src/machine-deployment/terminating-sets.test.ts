@@ -1,4 +1,9 @@
-import { annotationKeys, type MachineDeployment, machineResource, machineSetResource } from "@millwright/core";
+import {
+  annotationKeys,
+  type MachineDeployment,
+  machineResource,
+  machineSetResource,
+} from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { annotated, type Change, inPhase, refOf } from "../testing/builders.ts";
 import type { RunningControllers } from "../testing/running-controllers.ts";

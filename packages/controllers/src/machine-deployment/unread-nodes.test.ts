@@ -1,4 +1,10 @@
-import { finalizers, labelKeys, type MachineDeployment, type Machine, type MachineSet } from "@millwright/core";
+import {
+  finalizers,
+  labelKeys,
+  type MachineDeployment,
+  type Machine,
+  type MachineSet,
+} from "@millwright/core/machine-api";
 import { findCondition } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { countWhere, type MachineList, sortedBy } from "./machine-list.ts";
 import { isAvailable } from "../model/phase.ts";
 

@@ -1,5 +1,5 @@
 import { isFailed, isPreserved } from "../model/phase.ts";
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { isToBePreserved, preserveAnnotationsOf } from "../model/preserve-value.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 
 /**
  * A predicate of a machine. It depends only on the machine, its node, and what the predicate was made of. A lookup reuses its results, so it must be the same function each

@@ -7,7 +7,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   adoptPatch,
   controllerRefOf,

@@ -1,4 +1,4 @@
-import { annotationKeys, machineResource, machineSetResource } from "@millwright/core";
+import { annotationKeys, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { ApiError } from "@millwright/kube";
 import type { FakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

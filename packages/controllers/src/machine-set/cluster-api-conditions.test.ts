@@ -1,4 +1,4 @@
-import type { Machine, MachineSet } from "@millwright/core";
+import type { Machine, MachineSet } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Condition } from "@millwright/kube";
 import {

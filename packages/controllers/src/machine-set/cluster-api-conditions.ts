@@ -5,7 +5,7 @@ import {
   type MachineSet,
   phaseOf,
   updateResults,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { deleting } from "../conditions/group/deleting.ts";
 import { type GroupConditions, groupConditions } from "../conditions/group/group-conditions.ts";
 import { machinesReady } from "../conditions/group/machines-ready.ts";

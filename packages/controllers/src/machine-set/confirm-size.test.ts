@@ -1,4 +1,9 @@
-import { annotationKeys, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import {
+  annotationKeys,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+} from "@millwright/core/machine-api";
 import { newControllerRef } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { aMachine, aMachineDeployment, aMachineSet, annotated, named, ownedBy, refOf } from "../testing/builders.ts";

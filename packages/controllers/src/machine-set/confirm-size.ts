@@ -4,7 +4,7 @@ import {
   machineDeploymentResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { controllerRefOf, ignoreNotFound } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineSetDecision } from "./snapshot.ts";

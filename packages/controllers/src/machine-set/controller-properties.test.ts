@@ -1,4 +1,4 @@
-import { type Machine, machineResource, type MachineSet, machineSetResource } from "@millwright/core";
+import { type Machine, machineResource, type MachineSet, machineSetResource } from "@millwright/core/machine-api";
 import { ApiError, controllerRefOf } from "@millwright/kube";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";

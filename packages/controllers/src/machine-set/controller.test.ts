@@ -6,7 +6,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { controllerRefOf, findCondition } from "@millwright/kube";
 import { notFoundError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

@@ -6,7 +6,7 @@ import {
   machineSetResource,
   type MachineSetStatus,
   selectorMatches,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type Controller,
   controllerRefOf,

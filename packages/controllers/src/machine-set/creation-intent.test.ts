@@ -1,4 +1,4 @@
-import { machineClassResource } from "@millwright/core";
+import { machineClassResource } from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";

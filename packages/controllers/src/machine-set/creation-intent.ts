@@ -1,4 +1,5 @@
-import { containsPlaceholder, type Machine, userDataKey, userDataPlaceholders } from "@millwright/core";
+import { userDataKey } from "@millwright/core";
+import { containsPlaceholder, type Machine, userDataPlaceholders } from "@millwright/core/machine-api";
 import { resolveNamedClass } from "../cluster/class-view.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { intentAnnotation, intentFor, noRequestAnnotation } from "../model/creation-intent.ts";

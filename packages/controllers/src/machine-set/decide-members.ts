@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet } from "@millwright/core/machine-api";
 import { usedApprovalsPatch } from "../deletion-budget/approval.ts";
 import type { UsedApproval } from "../model/deletion-budget.ts";
 import { type Hold, holdOn } from "../model/hold.ts";

@@ -6,7 +6,7 @@ import {
   type MachineSet,
   type MachineSetStatus,
   validateMachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { claimObjects, findCondition } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import {

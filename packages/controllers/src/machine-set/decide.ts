@@ -6,7 +6,7 @@ import {
   type Machine,
   type MachineSet,
   type MachineSetStatus,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { controllerRefOf, isOrphaning } from "@millwright/kube";
 import { type ApprovingObject, heldCondition, heldEvents } from "../deletion-budget/held-condition.ts";
 import { ownShareProblems } from "../deletion-budget/own-share.ts";

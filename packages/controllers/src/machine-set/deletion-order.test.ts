@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachinePhase } from "@millwright/core";
+import { annotationKeys, type Machine, type MachinePhase } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aMachine, annotated, beingDeleted, type Change, createdAt, inPhase, named } from "../testing/builders.ts";

@@ -5,7 +5,7 @@ import {
   type MachinePhase,
   phaseOf,
   preserveValues,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { availableSince } from "../machine-lists/available-since.ts";
 import { isDeleting, isPreserved } from "../model/phase.ts";
 import { readIntent } from "../model/creation-intent.ts";

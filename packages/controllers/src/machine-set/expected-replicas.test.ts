@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineSet, validateMachineSet } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet, validateMachineSet } from "@millwright/core/machine-api";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { CrdState } from "../model/crd-state.ts";

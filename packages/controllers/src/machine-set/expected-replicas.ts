@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../cluster/context.ts";
 import { countWhere } from "../machine-lists/machine-list.ts";
 import type { Hold } from "../model/hold.ts";

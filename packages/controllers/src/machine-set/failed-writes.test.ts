@@ -1,4 +1,4 @@
-import { type Machine, machineResource, machineSetResource } from "@millwright/core";
+import { type Machine, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { ApiError } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineSet, inPhase, named, ownedBy, refOf, testNamespace } from "../testing/builders.ts";

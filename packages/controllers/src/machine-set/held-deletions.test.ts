@@ -1,4 +1,4 @@
-import { annotationKeys, validateMachineSet } from "@millwright/core";
+import { annotationKeys, validateMachineSet } from "@millwright/core/machine-api";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { SetBudget } from "../model/deletion-budget.ts";

@@ -1,4 +1,4 @@
-import { machineResource, type MachineSet, machineSetResource } from "@millwright/core";
+import { machineResource, type MachineSet, machineSetResource } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineSet, type Change, inPhase, named, ownedBy, refOf } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";

@@ -1,10 +1,10 @@
+import type { ResourceType } from "@millwright/base";
 import {
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { notServedError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, named } from "../testing/builders.ts";

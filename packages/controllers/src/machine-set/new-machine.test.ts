@@ -1,4 +1,4 @@
-import { annotationKeys, finalizers, validateMachine } from "@millwright/core";
+import { annotationKeys, finalizers, validateMachine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachineSet, annotated, testNamespace } from "../testing/builders.ts";
 import { newMachine } from "./new-machine.ts";

@@ -1,3 +1,4 @@
+import { parseGoDuration } from "@millwright/base";
 import {
   annotationKeys,
   finalizers,
@@ -6,9 +7,8 @@ import {
   machineApiVersion,
   type MachineSet,
   machineSetResource,
-  parseGoDuration,
   selectorMatches,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { newControllerRef } from "@millwright/kube";
 
 /** The labels of a new machine. A template that was copied from a machine names the node of that one; it only stays where the set would release the machine without it, and create the next one. */

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, machineResource, machineSetResource } from "@millwright/core";
+import { annotationKeys, type Machine, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Node } from "../model/node-objects.ts";

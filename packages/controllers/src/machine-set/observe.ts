@@ -9,7 +9,7 @@ import {
   validateMachineSet,
   readSizeLimits,
   withMachineDeploymentDefaults,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { claimObjects, controllerRefOf, type OwnerReference } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines, type NodesOfMachines } from "../cluster/nodes-of-machines.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import {
   aMachine,

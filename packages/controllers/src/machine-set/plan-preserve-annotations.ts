@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineSet, preserveValues } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet, preserveValues } from "@millwright/core/machine-api";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isDeleting, isFailed } from "../model/phase.ts";
 import { countWhere, type MachineList, machinesWhere } from "../machine-lists/machine-list.ts";

@@ -1,4 +1,10 @@
-import { annotationKeys, labelKeys, type Machine, type MachinePhase, type MachineSet } from "@millwright/core";
+import {
+  annotationKeys,
+  labelKeys,
+  type Machine,
+  type MachinePhase,
+  type MachineSet,
+} from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

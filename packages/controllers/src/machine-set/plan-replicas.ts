@@ -1,5 +1,5 @@
 import { isForReplacement } from "../machine-lists/for-replacement.ts";
-import { labelKeys, type Machine, type MachineSet, updateResults } from "@millwright/core";
+import { labelKeys, type Machine, type MachineSet, updateResults } from "@millwright/core/machine-api";
 import { allowDeletions, type AllowedDeletions, type SetDeletion } from "../deletion-budget/allow-deletions.ts";
 import { judgeCreation } from "../deletion-budget/judge-creation.ts";
 import type { DeletionCause, SetBudget } from "../model/deletion-budget.ts";

@@ -1,4 +1,4 @@
-import type { MachineSet, MachineSetStatus } from "@millwright/core";
+import type { MachineSet, MachineSetStatus } from "@millwright/core/machine-api";
 import { withSummaryOfHeld } from "../conditions/group/summary.ts";
 import { withRefusedWrite } from "../model/refused-write.ts";
 

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { adoptionAnnotation } from "../ownership/adoption.ts";

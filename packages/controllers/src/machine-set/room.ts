@@ -1,4 +1,5 @@
-import { type Machine, nameList, readOperation } from "@millwright/core";
+import { nameList } from "@millwright/base";
+import { type Machine, readOperation } from "@millwright/core/machine-api";
 import { countWhere, machinesWhere } from "../machine-lists/machine-list.ts";
 import type { Hold } from "../model/hold.ts";
 import { isOnDelete } from "../model/on-delete.ts";

@@ -1,4 +1,10 @@
-import type { FieldProblem, Machine, MachineDeployment, MachineSet, MachineSetStatus } from "@millwright/core";
+import type {
+  FieldProblem,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+  MachineSetStatus,
+} from "@millwright/core/machine-api";
 import type { Claims, OrphaningOwners } from "@millwright/kube";
 import type { Hold } from "../model/hold.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";

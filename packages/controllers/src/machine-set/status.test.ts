@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine } from "@millwright/core";
+import { annotationKeys, type Machine } from "@millwright/core/machine-api";
 import { createMergePatch, findCondition } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import {

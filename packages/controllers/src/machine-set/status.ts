@@ -4,7 +4,7 @@ import {
   type Machine,
   type MachineSet,
   type MachineSetStatus,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type Condition, type ConditionState, equalJson, removeCondition, setCondition } from "@millwright/kube";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { ownShareProblems } from "../deletion-budget/own-share.ts";

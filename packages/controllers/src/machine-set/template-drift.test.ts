@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachineSpec } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSpec } from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineSet, annotated, beingDeleted, type Change, inPhase } from "../testing/builders.ts";

@@ -1,4 +1,5 @@
-import { annotationKeys, type Machine, type MachineSet, type MachineTemplate, parseGoDuration } from "@millwright/core";
+import { parseGoDuration } from "@millwright/base";
+import { annotationKeys, type Machine, type MachineSet, type MachineTemplate } from "@millwright/core/machine-api";
 import { createMergePatch, equalJson } from "@millwright/kube";
 import { isDeleting, isFailed } from "../model/phase.ts";
 import type { MachinePredicate } from "../machine-lists/machine-list.ts";

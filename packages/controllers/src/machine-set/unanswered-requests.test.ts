@@ -1,4 +1,5 @@
-import { machineResource, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { machineResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError, createExpectations } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";

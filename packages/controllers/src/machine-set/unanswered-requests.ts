@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { type Expectations, isNotFound } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 

@@ -1,4 +1,4 @@
-import type { MachineSet } from "@millwright/core";
+import type { MachineSet } from "@millwright/core/machine-api";
 import { keyOf } from "@millwright/kube";
 
 /** Sets whose status counted more machines than the cache had when this process first saw them: the first list may have been incomplete, and there was nothing to compare it with. */

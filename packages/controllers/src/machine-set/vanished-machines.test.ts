@@ -1,4 +1,4 @@
-import { annotationKeys, finalizers, type Machine, validateMachineSet } from "@millwright/core";
+import { annotationKeys, finalizers, type Machine, validateMachineSet } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { claimObjects, createStore } from "@millwright/kube";
 import { expect, it } from "vitest";

@@ -1,4 +1,5 @@
-import { type Clock, finalizers, type Machine } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { finalizers, type Machine } from "@millwright/core/machine-api";
 import { controllerRefOf, type Informer, keyFor } from "@millwright/kube";
 
 /** Machines that are missing since the API server went back to an earlier state, though their VMs were not deleted. */

@@ -1,4 +1,4 @@
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import {
   nodeResource,
   persistentVolumeResource,

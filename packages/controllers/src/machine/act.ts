@@ -1,4 +1,5 @@
-import { type Machine, MachineError, machineResource } from "@millwright/core";
+import { MachineError } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import {
   ignoreNotFound,
   messageOf,

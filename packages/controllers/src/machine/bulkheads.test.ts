@@ -1,4 +1,4 @@
-import { type Machine, machineClassResource, machineResource } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineClass, named, refOf, testNamespace } from "../testing/builders.ts";

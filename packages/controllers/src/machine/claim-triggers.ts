@@ -1,4 +1,5 @@
-import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import { type Controller, keyOf, watchTriggers } from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
 import { hasId } from "../model/provisioning.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineClassResource, machineResource } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it, vi } from "vitest";

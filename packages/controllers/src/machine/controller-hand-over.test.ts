@@ -1,4 +1,4 @@
-import { type Machine, machineClassResource, machineResource } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { expect, onTestFinished, test } from "vitest";
 import type { CrdGuard } from "../model/crd-guard.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";

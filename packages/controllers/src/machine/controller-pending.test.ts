@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { named } from "../testing/builders.ts";
 import { ref, setUp } from "../testing/machine-process.ts";

@@ -1,4 +1,5 @@
-import { isRecord, type MachineClass, machineClassResource, machineResource } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { type MachineClass, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { ApiError, nodeResource, secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { nodeResource, podResource } from "@millwright/kube";
 import { describe, expect, it, vi } from "vitest";
 import type { Node } from "../model/node-objects.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { type Controller, createController, keyFields, keyOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { waitForTarget } from "../cluster/wait-for-target.ts";

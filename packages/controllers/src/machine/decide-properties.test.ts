@@ -1,15 +1,15 @@
+import type { MachineErrorCode } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
 import {
   allowsTransition,
   annotationKeys,
   continueWith,
   deletionStages,
   finalizers,
-  type MachineErrorCode,
-  machineErrorCodes,
   type MachinePhase,
   phaseOf,
   phases,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../model/node-objects.ts";

@@ -1,4 +1,10 @@
-import { type MachineStatus, type OperationUpdate, phaseOf, readOperation, writesAccepted } from "@millwright/core";
+import {
+  type MachineStatus,
+  type OperationUpdate,
+  phaseOf,
+  readOperation,
+  writesAccepted,
+} from "@millwright/core/machine-api";
 import { hasId, isProvisioning } from "../model/provisioning.ts";
 import { isSameFailure } from "../model/same-failure.ts";
 import { statusOf, withOperation, withPhase } from "../model/status-change.ts";

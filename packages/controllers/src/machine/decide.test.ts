@@ -1,4 +1,4 @@
-import { finalizers, readMachine } from "@millwright/core";
+import { finalizers, readMachine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { intentAnnotation, intentFor, noRequestAnnotation } from "../model/creation-intent.ts";
 import { aMachine, aMachineClass, annotated, beingDeleted, inPhase } from "../testing/builders.ts";

@@ -1,4 +1,4 @@
-import { finalizers, formatProblems, machineEventReasons, phaseOf } from "@millwright/core";
+import { finalizers, formatProblems, machineEventReasons, phaseOf } from "@millwright/core/machine-api";
 import { addFinalizerPatch } from "@millwright/kube";
 import { hasId, needsCreation } from "../model/provisioning.ts";
 import { decideCreation } from "./creation/decide-creation.ts";

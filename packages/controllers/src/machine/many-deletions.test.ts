@@ -1,4 +1,4 @@
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import { nodeResource, podDisruptionBudgetResource, podResource } from "@millwright/kube";
 import { notFoundError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";

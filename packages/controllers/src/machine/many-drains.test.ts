@@ -1,4 +1,4 @@
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import { podResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { aPod } from "../testing/drain-objects.ts";

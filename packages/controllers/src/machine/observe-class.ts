@@ -1,10 +1,6 @@
-import {
-  containsPlaceholder,
-  type Machine,
-  type SecretData,
-  userDataKey,
-  userDataPlaceholders,
-} from "@millwright/core";
+import type { SecretData } from "@millwright/base";
+import { userDataKey } from "@millwright/core";
+import { containsPlaceholder, type Machine, userDataPlaceholders } from "@millwright/core/machine-api";
 import { isUnchecked, withVerdict } from "../cluster/class-checks.ts";
 import { type ResolvedClass, resolveClass } from "../cluster/class-view.ts";
 import type { ControllerContext } from "../cluster/context.ts";

@@ -1,4 +1,4 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../cluster/context.ts";
 import { findNode, machinesMatching } from "../cluster/node-candidates.ts";
 import type { Node } from "../model/node-objects.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineClassResource, machineResource } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { nodeResource, podResource, secretResource, volumeAttachmentResource } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";

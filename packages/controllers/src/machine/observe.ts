@@ -1,4 +1,4 @@
-import { type Machine, validateMachine } from "@millwright/core";
+import { type Machine, validateMachine } from "@millwright/core/machine-api";
 import type { TargetCaches } from "../cluster/caches.ts";
 import type { ResolvedClass } from "../cluster/class-view.ts";
 import type { ControllerContext } from "../cluster/context.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineResource, type MachineStatus } from "@millwright/core";
+import { type Machine, machineResource, type MachineStatus } from "@millwright/core/machine-api";
 import { keyOf, type ReconcileResult, type Refusal, refusalOf } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";

@@ -1,5 +1,5 @@
-import type { Machine, MachineStatus } from "@millwright/core";
-import type * as core from "@millwright/core";
+import type { Machine, MachineStatus } from "@millwright/core/machine-api";
+import type * as core from "@millwright/core/machine-api";
 import { equalJson } from "@millwright/kube";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { machineConditions } from "../conditions/machine/machine-conditions.ts";
@@ -32,7 +32,7 @@ import type { MachineSnapshot } from "./state/snapshot.ts";
 const words = { areOthers: false };
 
 /** Each letter becomes another one: no sentence is left. The markers of the stages are MCM's, and stay. */
-vi.doMock("@millwright/core", async (original) => {
+vi.doMock("@millwright/core/machine-api", async (original) => {
   const actual = await original<typeof core>();
   const reword = (text: string, stage: core.DeletionStage | undefined): string => {
     if (!words.areOthers) return text;
@@ -55,7 +55,7 @@ vi.doMock("@millwright/core", async (original) => {
 vi.resetModules();
 const { decideMachine } = await import("./decide.ts");
 afterAll(() => {
-  vi.doUnmock("@millwright/core");
+  vi.doUnmock("@millwright/core/machine-api");
   vi.resetModules();
 });
 

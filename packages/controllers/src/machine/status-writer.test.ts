@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { ref, setUp } from "../testing/machine-process.ts";
 

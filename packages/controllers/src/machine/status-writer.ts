@@ -1,4 +1,5 @@
-import type { Clock, Machine, MachineStatus } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { Machine, MachineStatus } from "@millwright/core/machine-api";
 import { equalJson, type ReadonlyStore, createOverwriteLimit, type Writer } from "@millwright/kube";
 
 /** Writes statuses of Machines, and limits how often those of another process are replaced. */

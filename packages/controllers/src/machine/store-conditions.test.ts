@@ -1,4 +1,9 @@
-import { machineDeploymentResource, machineResource, machineSetResource, type MachineStatus } from "@millwright/core";
+import {
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+  type MachineStatus,
+} from "@millwright/core/machine-api";
 import type { Controller } from "@millwright/kube";
 import { expect, onTestFinished, test } from "vitest";
 import {

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { controllerOf, labelKeys, type MachineDeployment, type MachineSet, type MachineStatus } from "@millwright/core";
+import {
+  controllerOf,
+  labelKeys,
+  type MachineDeployment,
+  type MachineSet,
+  type MachineStatus,
+} from "@millwright/core/machine-api";
 import { type Controller, keyOf, watchTriggers } from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";

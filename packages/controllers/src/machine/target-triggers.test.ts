@@ -1,4 +1,4 @@
-import { finalizers, labelKeys, type Machine, machineResource } from "@millwright/core";
+import { finalizers, labelKeys, type Machine, machineResource } from "@millwright/core/machine-api";
 import {
   nodeResource,
   persistentVolumeClaimResource,

@@ -1,4 +1,4 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import { type Controller, equalJson, watchTriggers } from "@millwright/kube";
 import type { TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";

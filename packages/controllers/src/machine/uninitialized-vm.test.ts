@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, annotated, type Change, inPhase } from "../testing/builders.ts";
 import {

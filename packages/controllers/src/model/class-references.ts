@@ -1,4 +1,4 @@
-import type { Machine, MachineClass } from "@millwright/core";
+import type { Machine, MachineClass } from "@millwright/core/machine-api";
 import { readIntent } from "./creation-intent.ts";
 
 const isName = (name: string | undefined): name is string => name !== undefined && name !== "";

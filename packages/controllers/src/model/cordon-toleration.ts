@@ -1,4 +1,4 @@
-import { taintEffects, taintKeys } from "@millwright/core";
+import { taintEffects, taintKeys } from "@millwright/core/machine-api";
 import type { Pod, Toleration } from "./node-objects.ts";
 
 /** Key of the taint that Kubernetes adds to a cordoned node. */

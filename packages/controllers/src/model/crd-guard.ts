@@ -1,4 +1,4 @@
-import type { MachineKind } from "@millwright/core";
+import type { MachineKind } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import type { CrdState } from "./crd-state.ts";
 

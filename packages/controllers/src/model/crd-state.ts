@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineKind, machineKinds } from "@millwright/core";
+import { annotationKeys, type MachineKind, machineKinds } from "@millwright/core/machine-api";
 import { type ApiObject, describeType } from "@millwright/kube";
 
 /** The state of the CustomResourceDefinition of one of our kinds. Times are wall clock, milliseconds. */

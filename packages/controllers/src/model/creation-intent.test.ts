@@ -1,4 +1,4 @@
-import { annotationKeys } from "@millwright/core";
+import { annotationKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineClass, annotated, named } from "../testing/builders.ts";
 import { intentAnnotation, intentFor, isStored, readIntent } from "./creation-intent.ts";

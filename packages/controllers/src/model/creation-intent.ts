@@ -1,4 +1,5 @@
-import { annotationKeys, isRecord, type Machine, type MachineClass } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { annotationKeys, type Machine, type MachineClass } from "@millwright/core/machine-api";
 import { placeOf, placeIn, type VmPlace } from "./vm-place.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
+import type { Machine, MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import type { Approver } from "./hold.ts";
 
 /** Why machines are deleted: label of the metrics. */

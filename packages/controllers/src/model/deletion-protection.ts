@@ -1,3 +1,4 @@
+import { nameList } from "@millwright/base";
 import {
   annotationKeys,
   deletionProtectedConditionType,
@@ -6,8 +7,7 @@ import {
   isGoTrue,
   machineEventReasons,
   type ObjectMeta,
-  nameList,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Hold } from "./hold.ts";
 
 /** What protection depends on: the metadata of an object. */

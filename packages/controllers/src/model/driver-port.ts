@@ -1,4 +1,6 @@
-import type { ListedMachine, Machine, MachineClass, MachineError, Secret, SecretData } from "@millwright/core";
+import type { Secret, SecretData } from "@millwright/base";
+import type { ListedMachine, MachineError } from "@millwright/core";
+import type { Machine, MachineClass } from "@millwright/core/machine-api";
 import type { OperationResult, PendingOperation } from "./operation.ts";
 
 /** Why machines of a class cannot be created. */

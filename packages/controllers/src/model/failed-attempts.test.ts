@@ -1,4 +1,4 @@
-import { eventsText, type FailureEvent, type MachineStatus, renderOperation } from "@millwright/core";
+import { eventsText, type FailureEvent, type MachineStatus, renderOperation } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { failed, later, testNow } from "../testing/snapshots.ts";
 import { withAttempts } from "./failed-attempts.ts";

@@ -1,4 +1,4 @@
-import { type FailureEvent, type MachineStatus, readOperation } from "@millwright/core";
+import { type FailureEvent, type MachineStatus, readOperation } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import type { FailedOperation } from "./operation.ts";
 import { isSameFailure } from "./same-failure.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, eventReasons, type Machine, readOperation } from "@millwright/core";
+import { annotationKeys, eventReasons, type Machine, readOperation } from "@millwright/core/machine-api";
 import { formatApproval, shortUid } from "./approval.ts";
 import type { HeldDeletions } from "./deletion-budget.ts";
 import type { MachineOwners } from "./deletion-protection.ts";

@@ -1,4 +1,4 @@
-import type { MachineStatus } from "@millwright/core";
+import type { MachineStatus } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { later, testNow } from "../testing/snapshots.ts";
 import { entryOf, withHistory, withOperation } from "./status-change.ts";

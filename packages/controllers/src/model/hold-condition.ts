@@ -9,7 +9,7 @@ import {
   type MachineSet,
   trueLabel,
   writeRefusedConditionType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type Condition,
   type ConditionState,

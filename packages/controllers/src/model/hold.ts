@@ -1,4 +1,4 @@
-import type { DeletionHold } from "@millwright/core";
+import type { DeletionHold } from "@millwright/core/machine-api";
 import type { ConditionState, SyncedCache } from "@millwright/kube";
 import type { BoundApproval } from "./approval.ts";
 import type { Reason } from "./decision.ts";

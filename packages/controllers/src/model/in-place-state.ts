@@ -8,7 +8,7 @@ import {
   nodeConditionTypes,
   phaseOf,
   updateResults,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Node } from "./node-objects.ts";
 import { conditionOf } from "./node-condition.ts";
 

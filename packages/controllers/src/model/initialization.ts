@@ -1,4 +1,4 @@
-import { type Machine, phaseOf, readOperation } from "@millwright/core";
+import { type Machine, phaseOf, readOperation } from "@millwright/core/machine-api";
 import { readIntent } from "./creation-intent.ts";
 import type { OperationView } from "./operation.ts";
 import { hasId, isProvisioning } from "./provisioning.ts";

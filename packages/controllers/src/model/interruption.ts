@@ -1,11 +1,5 @@
-import {
-  annotationKeys,
-  interruptionTaints,
-  type Machine,
-  parseGoDuration,
-  type Taint,
-  taintKeys,
-} from "@millwright/core";
+import { parseGoDuration } from "@millwright/base";
+import { annotationKeys, interruptionTaints, type Machine, type Taint, taintKeys } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import type { Node } from "./node-objects.ts";
 

@@ -1,4 +1,5 @@
-import { annotationKeys, isRecord, type NodeTemplateSpec, readNodeTemplateSpec, type Taint } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { annotationKeys, type NodeTemplateSpec, readNodeTemplateSpec, type Taint } from "@millwright/core/machine-api";
 import { parseJson } from "@millwright/kube";
 
 type Texts = Readonly<Record<string, string>>;

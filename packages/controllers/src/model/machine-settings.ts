@@ -1,4 +1,4 @@
-import { defaultNodeConditions, type IntOrPercent } from "@millwright/core";
+import { defaultNodeConditions, type IntOrPercent } from "@millwright/core/machine-api";
 
 /** When machines that become Unknown count as an outage. */
 export interface OutageRule {

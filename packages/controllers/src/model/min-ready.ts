@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type MachineDeployment } from "@millwright/core/machine-api";
 
 /**
  * Seconds for which a machine must have served before it counts as available; 0 where that is not requested. Only for deployments with the annotation: Gardener writes 500 into every

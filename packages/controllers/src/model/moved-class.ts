@@ -1,4 +1,4 @@
-import type { Machine, MachineClass } from "@millwright/core";
+import type { Machine, MachineClass } from "@millwright/core/machine-api";
 import { isKnownRejected, readIntent } from "./creation-intent.ts";
 import { differenceOf, placeOf } from "./vm-place.ts";
 

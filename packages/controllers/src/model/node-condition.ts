@@ -1,4 +1,4 @@
-import { type NodeCondition, nodeConditionTypes } from "@millwright/core";
+import { type NodeCondition, nodeConditionTypes } from "@millwright/core/machine-api";
 import type { Node } from "./node-objects.ts";
 import { apiTime, findCondition } from "@millwright/kube";
 

@@ -1,4 +1,9 @@
-import { isNodeConditionType, type Machine, type NodeCondition, nodeConditionTypes } from "@millwright/core";
+import {
+  isNodeConditionType,
+  type Machine,
+  type NodeCondition,
+  nodeConditionTypes,
+} from "@millwright/core/machine-api";
 import type { MachineSettings } from "./machine-settings.ts";
 import type { Node } from "./node-objects.ts";
 

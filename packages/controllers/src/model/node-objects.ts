@@ -1,4 +1,5 @@
-import type { LabelSelector, NodeAddress, NodeCondition, ObjectMeta, Taint } from "@millwright/core";
+import type { NodeAddress } from "@millwright/core";
+import type { LabelSelector, NodeCondition, ObjectMeta, Taint } from "@millwright/core/machine-api";
 
 /** A Node as far as the controllers read it. Fields that `trimNode` removes are not in the caches. */
 export interface Node {

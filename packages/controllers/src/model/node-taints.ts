@@ -1,4 +1,11 @@
-import { isStartupTaint, type Machine, phaseOf, type Taint, taintEffects, taintKeys } from "@millwright/core";
+import {
+  isStartupTaint,
+  type Machine,
+  phaseOf,
+  type Taint,
+  taintEffects,
+  taintKeys,
+} from "@millwright/core/machine-api";
 import { readLastTemplate } from "./last-applied.ts";
 import type { Node } from "./node-objects.ts";
 

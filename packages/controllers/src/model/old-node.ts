@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { Node } from "./node-objects.ts";
 
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;

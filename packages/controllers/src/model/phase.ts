@@ -1,4 +1,4 @@
-import { type Machine, phaseOf, type DeletionStage, readOperation } from "@millwright/core";
+import { type Machine, phaseOf, type DeletionStage, readOperation } from "@millwright/core/machine-api";
 
 /** Whether the object is terminating, whatever its phase: the deletion timestamp is set by the API server, the phase follows later. */
 export const isDeleting = (machine: Machine): boolean =>

@@ -1,11 +1,5 @@
-import {
-  labelKeys,
-  type Machine,
-  matchNodeByProviderId,
-  type NodeIdentity,
-  type NodeMatch,
-  type VmIdentity,
-} from "@millwright/core";
+import { matchNodeByProviderId, type NodeIdentity, type NodeMatch, type VmIdentity } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import { isWithoutRequest } from "./creation-intent.ts";
 import { isReadyNode } from "./node-condition.ts";
 import { hasId } from "./provisioning.ts";

@@ -6,7 +6,7 @@ import {
   phaseOf,
   preservedMessages,
   preservedReasons,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Node } from "./node-objects.ts";
 import { conditionOf, type NodeConditionState } from "./node-condition.ts";
 

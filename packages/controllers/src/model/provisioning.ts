@@ -1,4 +1,4 @@
-import { type Machine, type MachineStatus, phaseOf, readOperation } from "@millwright/core";
+import { type Machine, type MachineStatus, phaseOf, readOperation } from "@millwright/core/machine-api";
 
 /** The phases in which machines are created. In other phases a machine without id keeps its phase. */
 export function isProvisioning(machine: Machine): boolean {

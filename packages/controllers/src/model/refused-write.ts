@@ -1,4 +1,4 @@
-import { writeRefusedConditionType, writeRefusedReason } from "@millwright/core";
+import { writeRefusedConditionType, writeRefusedReason } from "@millwright/core/machine-api";
 import {
   type Condition,
   findCondition,

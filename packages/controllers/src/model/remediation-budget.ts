@@ -10,7 +10,7 @@ import {
   phaseOf,
   readIntOrPercent,
   readOperation,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import { isProtected } from "./deletion-protection.ts";
 import { unhealthyConditions } from "./node-health.ts";

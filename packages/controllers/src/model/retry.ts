@@ -1,4 +1,5 @@
-import { type MachineErrorCode, type RetryClass, retryClassOf } from "@millwright/core";
+import type { MachineErrorCode } from "@millwright/core";
+import { type RetryClass, retryClassOf } from "@millwright/core/driver-host";
 import type { FailedOperation, OperationKind } from "./operation.ts";
 
 const SECOND = 1000;

@@ -1,4 +1,5 @@
-import { annotationKeys, isRecord, type MachineDeployment } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { annotationKeys, type MachineDeployment } from "@millwright/core/machine-api";
 
 /**
  * A rollout under way, as it is recorded on its deployment from its first write to its end. Sets are reused, and their times mean nothing for a second attempt: what may spread without steps is read here and

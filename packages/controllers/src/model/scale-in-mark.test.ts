@@ -1,4 +1,4 @@
-import { annotationKeys } from "@millwright/core";
+import { annotationKeys } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { aMachine, aMachineSet, annotated } from "../testing/builders.ts";
 import { hasMark, stateOfMark } from "./scale-in-mark.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, deletionMachinePriority, type Machine, type MachineSet } from "@millwright/core";
+import { annotationKeys, deletionMachinePriority, type Machine, type MachineSet } from "@millwright/core/machine-api";
 
 /** Whether the machine is deleted first when there are too many: by the priority of the cluster-autoscaler, or of a user. */
 export const isPrioritizedForDeletion = ({ metadata: { annotations } }: Machine): boolean =>

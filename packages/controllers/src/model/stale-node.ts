@@ -1,5 +1,5 @@
-import type { Machine } from "@millwright/core";
-import { labelKeys } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
+import { labelKeys } from "@millwright/core/machine-api";
 import type { MatchedNode } from "./pick-node.ts";
 
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;

@@ -9,7 +9,7 @@ import {
   type OperationUpdate,
   type LastOperation,
   type MachineHistoryEntry,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 
 /** Number of entries: enough for a night of failures, affordable for thousands of machines. */

@@ -1,4 +1,4 @@
-import type { MachineTemplate } from "@millwright/core";
+import type { MachineTemplate } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSameTemplate, machineSetName, templateHash } from "./template-hash.ts";

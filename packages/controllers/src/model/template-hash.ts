@@ -1,4 +1,4 @@
-import type { MachineTemplate } from "@millwright/core";
+import type { MachineTemplate } from "@millwright/core/machine-api";
 import { equalJson } from "@millwright/kube";
 
 /** JSON with sorted keys: equal templates give equal text in any order of fields. */

@@ -1,4 +1,5 @@
-import { annotationKeys, type Machine, parseGoDuration } from "@millwright/core";
+import { parseGoDuration } from "@millwright/base";
+import { annotationKeys, type Machine } from "@millwright/core/machine-api";
 import type { MachineSettings } from "./machine-settings.ts";
 
 /** Since when a process observes a machine, and the machine its phase; wall clock, milliseconds, as if the clock had never jumped. */

@@ -1,4 +1,4 @@
-import { finalizers, type Machine } from "@millwright/core";
+import { finalizers, type Machine } from "@millwright/core/machine-api";
 import { isForceDeletion } from "./force-deletion.ts";
 import { markedStage } from "./phase.ts";
 import { hasId } from "./provisioning.ts";

@@ -1,4 +1,5 @@
-import { type Machine, providerIdKey } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import type { Machine } from "@millwright/core/machine-api";
 import { readIntent } from "./creation-intent.ts";
 import type { OperationView } from "./operation.ts";
 import { hasId } from "./provisioning.ts";

@@ -1,4 +1,5 @@
-import { isRecord, type MachineClass } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import type { MachineClass } from "@millwright/core/machine-api";
 
 /** Fields of `providerSpec` that decide where a driver looks for a VM, whatever its id: of the drivers here, and of those of MCM. */
 const fields = [

@@ -1,4 +1,5 @@
-import { MachineError, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { MachineError } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { podResource, createEvictionQueue } from "@millwright/kube";
 import { createFakeApi, tooManyRequestsError } from "@millwright/kube/testing";

@@ -1,4 +1,4 @@
-import { annotationKeys } from "@millwright/core";
+import { annotationKeys } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { aMachineSet, annotated, named } from "../testing/builders.ts";
 import { withoutAwaiting } from "./awaiting-person.ts";

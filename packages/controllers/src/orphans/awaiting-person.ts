@@ -1,4 +1,5 @@
-import { type ListedMachine, type MachineSet, machineNameIn } from "@millwright/core";
+import type { ListedMachine } from "@millwright/core";
+import { type MachineSet, machineNameIn } from "@millwright/core/machine-api";
 import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
 
 /** Whether a set may have given a machine this name. */

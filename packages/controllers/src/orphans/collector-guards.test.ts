@@ -1,10 +1,5 @@
-import {
-  annotationKeys,
-  type ListedMachine,
-  type MachineClass,
-  machineClassResource,
-  machineResource,
-} from "@millwright/core";
+import type { ListedMachine } from "@millwright/core";
+import { annotationKeys, type MachineClass, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { DriverOutcome } from "../model/driver-port.ts";
 import type { OperationResult, PendingOperation } from "../model/operation.ts";

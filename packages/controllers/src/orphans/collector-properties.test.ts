@@ -1,10 +1,5 @@
-import {
-  type ListedMachine,
-  type Machine,
-  machineClassResource,
-  MachineError,
-  machineResource,
-} from "@millwright/core";
+import { type ListedMachine, MachineError } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { type ApiClient, secretResource } from "@millwright/kube";
 import { notFoundError, serverError } from "@millwright/kube/testing";
 import * as fc from "fast-check";

@@ -1,12 +1,11 @@
+import { type ListedMachine, MachineError } from "@millwright/core";
 import {
   annotationKeys,
-  type ListedMachine,
   type MachineClass,
   machineClassResource,
-  MachineError,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

@@ -1,11 +1,6 @@
-import {
-  annotationKeys,
-  eventReasons,
-  formatGoDuration,
-  type ListedMachine,
-  type MachineClass,
-  machineClassResource,
-} from "@millwright/core";
+import { formatGoDuration } from "@millwright/base";
+import type { ListedMachine } from "@millwright/core";
+import { annotationKeys, eventReasons, type MachineClass, machineClassResource } from "@millwright/core/machine-api";
 import { type EventRecord, objectFields } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createControlWriter } from "../cluster/control-writer.ts";

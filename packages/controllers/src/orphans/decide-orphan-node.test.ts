@@ -1,4 +1,4 @@
-import { annotationKeys, finalizers, labelKeys, type Machine } from "@millwright/core";
+import { annotationKeys, finalizers, labelKeys, type Machine } from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../model/node-objects.ts";

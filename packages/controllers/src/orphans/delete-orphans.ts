@@ -1,12 +1,12 @@
+import type { ListedMachine } from "@millwright/core";
 import {
   eventReasons,
-  type ListedMachine,
   type Machine,
   type MachineClass,
   machineResource,
   nodeConditionTypes,
   readMachine,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type EventRecord, ignoreNotFound, listAll } from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";

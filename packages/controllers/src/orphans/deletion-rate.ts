@@ -1,4 +1,6 @@
-import type { Clock, ListedMachine, MachineClass } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { ListedMachine } from "@millwright/core";
+import type { MachineClass } from "@millwright/core/machine-api";
 
 /** How many VMs of a class may be deleted as orphans. */
 export interface DeletionRate {

@@ -1,4 +1,5 @@
-import { type ListedMachine, machineResource } from "@millwright/core";
+import type { ListedMachine } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import { type ApiClient, isApiError, isNotFound } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { findOrphans } from "./find-orphans.ts";

@@ -1,4 +1,5 @@
-import { type ListedMachine, type Machine, readMachine } from "@millwright/core";
+import type { ListedMachine } from "@millwright/core";
+import { type Machine, readMachine } from "@millwright/core/machine-api";
 import { describe, expect, test } from "vitest";
 import { readInto } from "../cluster/readable.ts";
 import { aMachine, type Change, inPhase, named, testNamespace } from "../testing/builders.ts";

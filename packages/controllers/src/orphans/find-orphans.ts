@@ -1,4 +1,6 @@
-import { type ListedMachine, type Machine, providerIdKey } from "@millwright/core";
+import type { ListedMachine } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import type { Machine } from "@millwright/core/machine-api";
 import { ownsVm } from "@millwright/core/driver-kit";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { readIntent } from "../model/creation-intent.ts";

@@ -1,4 +1,5 @@
-import type { Clock, ListedMachine } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { ListedMachine } from "@millwright/core";
 
 /**
  * Keeps the last list of each class, for those of one account and cluster list the same VMs. A list that is older than `validMs` does not count: the class cannot be listed any

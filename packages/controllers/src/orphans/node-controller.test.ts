@@ -1,13 +1,13 @@
+import { seededRandom } from "@millwright/base";
+import type { ListedMachine } from "@millwright/core";
 import {
   annotationKeys,
   finalizers,
   labelKeys,
-  type ListedMachine,
   type MachineClass,
   machineClassResource,
   machineResource,
-  seededRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type EventRecord,
   nodeResource,

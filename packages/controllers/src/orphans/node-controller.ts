@@ -1,4 +1,5 @@
-import { annotationKeys, labelKeys, type Machine, type MachineClass, providerIdKey } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { annotationKeys, labelKeys, type Machine, type MachineClass } from "@millwright/core/machine-api";
 import { type Controller, createController, watchTriggers } from "@millwright/kube";
 import { waitForTarget } from "../cluster/wait-for-target.ts";
 import { wireDrains } from "../drain/drain-triggers.ts";

@@ -1,4 +1,5 @@
-import { annotationKeys, isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { annotationKeys } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import type { Node } from "../model/node-objects.ts";
 import type { OrphanVm } from "./nodes-of-vm.ts";

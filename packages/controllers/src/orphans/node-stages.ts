@@ -1,4 +1,4 @@
-import { eventReasons, eventsText, type MachineStatus } from "@millwright/core";
+import { eventReasons, eventsText, type MachineStatus } from "@millwright/core/machine-api";
 import { drainRecordPatch } from "../drain/drain-record.ts";
 import { statusAt } from "../machine/deletion/decide-deletion.ts";
 import { drain } from "../machine/deletion/drain.ts";

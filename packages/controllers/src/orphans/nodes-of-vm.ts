@@ -1,4 +1,6 @@
-import { labelKeys, type ListedMachine, type Machine, type MachineClass, providerIdKey } from "@millwright/core";
+import type { ListedMachine } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { labelKeys, type Machine, type MachineClass } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createMatchNode, machinesMatching } from "../cluster/node-candidates.ts";
 import type { Node } from "../model/node-objects.ts";

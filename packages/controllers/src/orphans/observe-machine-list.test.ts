@@ -1,4 +1,4 @@
-import { machineResource, machineSetResource } from "@millwright/core";
+import { machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { expect, onTestFinished, test } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { CrdGuard } from "../model/crd-guard.ts";

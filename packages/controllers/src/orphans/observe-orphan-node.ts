@@ -1,4 +1,4 @@
-import { annotationKeys, labelKeys, type Machine, type MachineStatus } from "@millwright/core";
+import { annotationKeys, labelKeys, type Machine, type MachineStatus } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import type { ResolvedClass } from "../cluster/class-view.ts";
 import type { ControllerContext, Target } from "../cluster/context.ts";

@@ -1,4 +1,5 @@
-import { annotationKeys, isRecord, type MachineClass } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { annotationKeys, type MachineClass } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 
 /** A VM without machine that will be deleted. */

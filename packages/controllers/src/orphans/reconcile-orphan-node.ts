@@ -1,4 +1,4 @@
-import type { MachineStatus } from "@millwright/core";
+import type { MachineStatus } from "@millwright/core/machine-api";
 import { objectFields, type ReconcileResult } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import { createNodeWriter } from "../cluster/control-writer.ts";

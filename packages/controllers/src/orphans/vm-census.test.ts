@@ -1,10 +1,6 @@
-import {
-  type ListedMachine,
-  type Machine,
-  machineClassResource,
-  machineResource,
-  seededRandom,
-} from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import type { ListedMachine } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { ApiError } from "@millwright/kube";
 import { createFakeApi, createServerHistory, type FakeApi, serverError } from "@millwright/kube/testing";

@@ -1,11 +1,7 @@
-import {
-  type Clock,
-  type ListedMachine,
-  type Machine,
-  type MachineClass,
-  machineResource,
-  providerIdKey,
-} from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { ListedMachine } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { type Machine, type MachineClass, machineResource } from "@millwright/core/machine-api";
 import { describeType } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { OwnerlessVms, VmCensus } from "../model/vm-census.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine } from "@millwright/core";
+import { annotationKeys, type Machine } from "@millwright/core/machine-api";
 import { type ApiObject, apiTime, controllerRefOf, type ReadonlyStore, type Writer } from "@millwright/kube";
 
 /** A deletion that begins so soon after an adoption may be that of the garbage collector, milliseconds. Far more than it needs, for clocks that differ. */

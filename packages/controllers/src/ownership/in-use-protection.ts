@@ -1,4 +1,4 @@
-import { eventReasons } from "@millwright/core";
+import { eventReasons } from "@millwright/core/machine-api";
 import type { Decision, Reason } from "../model/decision.ts";
 
 /** An object that others refer to, and the objects that do. */

@@ -1,4 +1,4 @@
-import { type Machine, machineResource, machineSetResource, type MachineSet } from "@millwright/core";
+import { type Machine, machineResource, machineSetResource, type MachineSet } from "@millwright/core/machine-api";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { aMachine, aMachineSet, named, ownedBy, refOf } from "../testing/builders.ts";
 import { createTestCluster, type TestCluster } from "../testing/cluster.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineSetResource, type MachineSet } from "@millwright/core";
+import { type Machine, machineSetResource, type MachineSet } from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createLostOwners, type LostOwners } from "./lost-owners.ts";

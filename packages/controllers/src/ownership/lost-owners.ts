@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import { type ApiObject, ignoreNotFound, type OwnerReference, type ReadonlyStore } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 

@@ -4,7 +4,7 @@ import {
   machineDeploymentResource,
   type MachineSet,
   selectorMatches,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { isDeletedOnAdoption } from "./adoption.ts";

@@ -1,4 +1,9 @@
-import { machineClassResource, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import {
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+} from "@millwright/core/machine-api";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMachineDeploymentController } from "../machine-deployment/controller.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";

@@ -1,4 +1,4 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, type Change, inPhase, named, refOf } from "../testing/builders.ts";
 import { aFleet, fleetOf, MINUTE } from "../testing/machine-fleet.ts";

@@ -1,4 +1,4 @@
-import type { Machine, MachinePhase } from "@millwright/core";
+import type { Machine, MachinePhase } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, it } from "vitest";
 import { aMachine, inPhase } from "../testing/builders.ts";

@@ -1,4 +1,4 @@
-import type { Machine, MachinePhase } from "@millwright/core";
+import type { Machine, MachinePhase } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { aMachine, inPhase, named } from "../testing/builders.ts";
 import { createObservedTimes } from "./observed-times.ts";

@@ -1,4 +1,5 @@
-import { type Clock, type Machine, wallTimeOf } from "@millwright/core";
+import { type Clock, wallTimeOf } from "@millwright/base";
+import type { Machine } from "@millwright/core/machine-api";
 import type { ReadonlyStore } from "@millwright/kube";
 import type { ObservedSince } from "../model/timeouts.ts";
 

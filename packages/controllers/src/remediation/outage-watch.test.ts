@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";

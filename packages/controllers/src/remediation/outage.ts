@@ -1,4 +1,5 @@
-import { type Clock, type Machine, phaseOf } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { type Machine, phaseOf } from "@millwright/core/machine-api";
 import type { Log, ReadonlyStore } from "@millwright/kube";
 import type { Live } from "../model/live.ts";
 import type { OutageRule } from "../model/machine-settings.ts";

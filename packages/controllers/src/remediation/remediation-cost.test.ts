@@ -1,4 +1,4 @@
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import { expect, it, vi } from "vitest";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, inPhase, labelled, named, refOf } from "../testing/builders.ts";

@@ -1,4 +1,4 @@
-import { machineDeploymentResource, machineResource } from "@millwright/core";
+import { machineDeploymentResource, machineResource } from "@millwright/core/machine-api";
 import { ApiError, nodeResource } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -9,7 +9,8 @@ import {
   isRejection,
   type ServerProof,
 } from "@millwright/kube";
-import { annotationKeys, labelKeys, type Machine, machineResource, phaseOf, type ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
+import { annotationKeys, labelKeys, type Machine, machineResource, phaseOf } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Live } from "../model/live.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";

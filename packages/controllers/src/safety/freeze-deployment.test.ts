@@ -1,4 +1,4 @@
-import { annotationKeys, labelKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, labelKeys, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, annotated, type Change, labelled, named } from "../testing/builders.ts";
 import { frozenState, planDeploymentFreeze } from "./freeze-deployment.ts";

@@ -6,7 +6,7 @@ import {
   legacyReasons,
   type MachineDeployment,
   type MachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { ConditionState } from "@millwright/kube";
 import { holdsOfSets } from "../model/hold-condition.ts";
 import { hasFreezeLabel, isUnfreezeRequested, thawPatch } from "./freeze-set.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, labelKeys, type MachineSet, readMachineSet } from "@millwright/core";
+import { annotationKeys, labelKeys, type MachineSet, readMachineSet } from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import * as fc from "fast-check";
 import { stateOfHold } from "../model/hold-condition.ts";

@@ -1,3 +1,4 @@
+import { nameList } from "@millwright/base";
 import {
   annotationKeys,
   trueLabel,
@@ -6,8 +7,7 @@ import {
   legacyConditionTypes,
   legacyReasons,
   type MachineSet,
-  nameList,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type Condition, cutText } from "@millwright/kube";
 import type { Reason } from "../model/decision.ts";
 import type { Hold } from "../model/hold.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineDeploymentResource, machineResource } from "@millwright/core";
+import { annotationKeys, machineDeploymentResource, machineResource } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, inPhase, named, ownedBy, refOf } from "../testing/builders.ts";
 import { conditionOf, deploymentOf, pool, setsOf, withDeployment } from "../testing/running-deployment.ts";

@@ -1,4 +1,4 @@
-import type { MachineDeployment } from "@millwright/core";
+import type { MachineDeployment } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, type Change } from "../testing/builders.ts";
 import { defaultOvershootMargins, overshootLimits } from "./overshoot-limits.ts";

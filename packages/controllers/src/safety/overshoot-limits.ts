@@ -1,4 +1,4 @@
-import { type MachineDeployment, type MachineSet, surgeOf } from "@millwright/core";
+import { type MachineDeployment, type MachineSet, surgeOf } from "@millwright/core/machine-api";
 
 /** How far from the expected number of machines the protection starts, and ends. */
 export interface OvershootMargins {

@@ -1,4 +1,4 @@
-import type { MachineSet } from "@millwright/core";
+import type { MachineSet } from "@millwright/core/machine-api";
 import { stateOfHold } from "../model/hold-condition.ts";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, aMachineSet, annotated, type Change, named, ownedBy } from "../testing/builders.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine } from "@millwright/core";
+import { annotationKeys, type Machine } from "@millwright/core/machine-api";
 import { type ApiObject, apiTime, controllerRefOf } from "@millwright/kube";
 
 /** How long a released machine counts as one of its former set, and a released set as one of its former deployment, milliseconds. */

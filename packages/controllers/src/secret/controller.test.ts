@@ -1,4 +1,4 @@
-import { finalizers, machineClassResource } from "@millwright/core";
+import { finalizers, machineClassResource } from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import type { FakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

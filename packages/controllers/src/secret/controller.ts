@@ -1,4 +1,4 @@
-import { finalizers, type MachineClass, machineClassResource } from "@millwright/core";
+import { finalizers, type MachineClass, machineClassResource } from "@millwright/core/machine-api";
 import { type Controller, secretResource } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { secretNamesOf } from "../model/class-references.ts";

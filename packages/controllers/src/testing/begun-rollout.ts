@@ -1,4 +1,4 @@
-import type { MachineDeployment } from "@millwright/core";
+import type { MachineDeployment } from "@millwright/core/machine-api";
 import { aMachineDeployment, type Change } from "./builders.ts";
 import { createRolloutModel, type RolloutModel, type RolloutModelOptions } from "./rollout-model.ts";
 import { type Interference, settle } from "./rollout-transcript.ts";

@@ -1,4 +1,9 @@
-import { validateMachine, validateMachineClass, validateMachineDeployment, validateMachineSet } from "@millwright/core";
+import {
+  validateMachine,
+  validateMachineClass,
+  validateMachineDeployment,
+  validateMachineSet,
+} from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineClass, aMachineDeployment, aMachineSet, inPhase, named, ownedBy } from "./builders.ts";
 

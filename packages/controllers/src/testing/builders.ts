@@ -13,7 +13,7 @@ import {
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { applyMergePatch, isApiObject, newControllerRef } from "@millwright/kube";
 import type { Node } from "../model/node-objects.ts";
 

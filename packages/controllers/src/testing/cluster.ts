@@ -1,4 +1,4 @@
-import { type Random, systemRandom } from "@millwright/core";
+import { type Random, systemRandom } from "@millwright/base";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { createEventRecorder, type EventRecorder, type Log, noLog } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";

@@ -1,11 +1,11 @@
-import {
-  type Machine,
-  type MachineDeployment,
-  type MachineDeploymentStatus,
-  type MachinePhase,
-  type MachineSet,
-  type FieldProblem,
-} from "@millwright/core";
+import type {
+  Machine,
+  MachineDeployment,
+  MachineDeploymentStatus,
+  MachinePhase,
+  MachineSet,
+  FieldProblem,
+} from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import type { ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import type { MachineDeploymentSnapshot } from "../machine-deployment/state/snapshot.ts";

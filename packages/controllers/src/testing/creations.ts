@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { decideCreation } from "../machine/creation/decide-creation.ts";
 import type { MachineDecision } from "../machine/state/decision.ts";
 import { annotated, type Change } from "./builders.ts";

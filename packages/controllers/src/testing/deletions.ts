@@ -1,4 +1,4 @@
-import { type Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { Node, Pod } from "../model/node-objects.ts";
 import { aMachine, beingDeleted, type Change, inPhase } from "./builders.ts";
 import { aSnapshot, itsNode, lastly, testNow, withVm, type SnapshotChange } from "./snapshots.ts";

@@ -4,7 +4,7 @@ import {
   type MachineDeployment,
   type MachineSet,
   validateMachineDeployment,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { claimObjects } from "@millwright/kube";
 import {
   aMachine,

@@ -1,10 +1,6 @@
-import {
-  type Machine,
-  type MachineClass,
-  MachineError,
-  type MachineErrorCode,
-  type SecretData,
-} from "@millwright/core";
+import type { SecretData } from "@millwright/base";
+import { MachineError, type MachineErrorCode } from "@millwright/core";
+import type { Machine, MachineClass } from "@millwright/core/machine-api";
 import type { ClassProblem, DriverOutcome, MachineDriver, VmCall } from "../model/driver-port.ts";
 import type { OperationResult, PendingOperation } from "../model/operation.ts";
 

@@ -6,7 +6,7 @@ import {
   type MachineSet,
   machineSetResource,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { ApiError } from "@millwright/kube";
 import * as fc from "fast-check";
 import { createControlCaches } from "../cluster/caches.ts";

@@ -1,4 +1,4 @@
-import type { ConditionStatus, Machine } from "@millwright/core";
+import type { ConditionStatus, Machine } from "@millwright/core/machine-api";
 import type { DerivedCondition } from "@millwright/kube";
 import { createMachineJudge, type JudgedMachine } from "../conditions/group/judged-machine.ts";
 import type { ConditionInputs } from "../conditions/owner/condition-inputs.ts";

@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import type { ApiClient } from "@millwright/kube";
 
 /** An API client whose watches can be late. */

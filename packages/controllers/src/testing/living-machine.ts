@@ -1,4 +1,5 @@
-import { isRecord, type Machine, readMachine } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { type Machine, readMachine } from "@millwright/core/machine-api";
 import { drainRecordPatch } from "../drain/drain-record.ts";
 import { applyMergePatch } from "@millwright/kube";
 import type { Node, Pod } from "../model/node-objects.ts";

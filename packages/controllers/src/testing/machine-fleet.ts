@@ -1,12 +1,12 @@
+import { seededRandom } from "@millwright/base";
+import type { ListedMachine } from "@millwright/core";
 import {
   finalizers,
-  type ListedMachine,
   type Machine,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
-  seededRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { ApiError, type EventRecord, nodeResource, secretResource } from "@millwright/kube";
 import type { FakeApi } from "@millwright/kube/testing";
 import { onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-import { type Machine, machineClassResource, machineResource } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { nodeResource, secretResource } from "@millwright/kube";
 import { type FakeCall } from "@millwright/kube/testing";
 import { onTestFinished } from "vitest";

@@ -1,4 +1,5 @@
-import { isRecord, labelKeys, type Machine, type NodeCondition } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { labelKeys, type Machine, type NodeCondition } from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import type { Node } from "../model/node-objects.ts";
 import type { NodeConditionState } from "../model/node-condition.ts";

@@ -1,4 +1,4 @@
-import type { NodeCondition } from "@millwright/core";
+import type { NodeCondition } from "@millwright/core/machine-api";
 import type { Node } from "../model/node-objects.ts";
 import type { MachineDecision } from "../machine/state/decision.ts";
 import { decideHealth } from "../machine/health/decide-health.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachinePhase, taintKeys } from "@millwright/core";
+import { annotationKeys, type Machine, type MachinePhase, taintKeys } from "@millwright/core/machine-api";
 import type { Node, Pod } from "../model/node-objects.ts";
 import { aMachine, annotated, type Change, inPhase } from "./builders.ts";
 import { type LivingMachine, reconcileOnce, untilAtRest } from "./living-machine.ts";

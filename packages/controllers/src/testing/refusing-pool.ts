@@ -7,7 +7,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { ApiError, nodeResource, type ResourceType, secretResource } from "@millwright/kube";
 import type { FakeCall, FakeVerb } from "@millwright/kube/testing";
 import type { Node } from "../model/node-objects.ts";

@@ -8,7 +8,7 @@ import {
   readMachineSet,
   type ReadResult,
   selectorMatches,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime, applyMergePatch, claimObjects, controllerRefOf } from "@millwright/kube";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
 import { withGates } from "../machine-deployment/gates/with-gates.ts";

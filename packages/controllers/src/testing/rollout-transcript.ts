@@ -1,4 +1,4 @@
-import { inPlaceUpdateReasons, labelKeys, phaseOf, taintKeys, annotationKeys } from "@millwright/core";
+import { inPlaceUpdateReasons, labelKeys, phaseOf, taintKeys, annotationKeys } from "@millwright/core/machine-api";
 import type { Node } from "../model/node-objects.ts";
 import { inPlaceReasonOf } from "../model/in-place-state.ts";
 import { isAvailable, isDeleting } from "../model/phase.ts";

@@ -1,4 +1,5 @@
-import { type Machine, machineResource, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { type ApiObject, type Controller, type EventRecord, keyOf } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";

@@ -6,7 +6,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { FakeApi } from "@millwright/kube/testing";
 import { type Condition, findCondition, secretResource } from "@millwright/kube";
 import { createMachineDeploymentController } from "../machine-deployment/controller.ts";

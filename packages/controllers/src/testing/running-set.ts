@@ -1,4 +1,4 @@
-import { type MachineSet, machineSetResource } from "@millwright/core";
+import { type MachineSet, machineSetResource } from "@millwright/core/machine-api";
 import type { FakeApi } from "@millwright/kube/testing";
 import { type Condition, findCondition } from "@millwright/kube";
 import { createMachineSetController } from "../machine-set/controller.ts";

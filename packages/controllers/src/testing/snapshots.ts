@@ -1,4 +1,5 @@
-import { type Machine, type MachineErrorCode, type MachineStatus, readMachine } from "@millwright/core";
+import type { MachineErrorCode } from "@millwright/core";
+import { type Machine, type MachineStatus, readMachine } from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import type { MachineDecision } from "../machine/state/decision.ts";
 import { readDrainRecord } from "../drain/drain-record.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { Node } from "../model/node-objects.ts";
 import type { MachineDecision } from "../machine/state/decision.ts";
 import { decideNodeSync } from "../machine/node-sync/decide-node-sync.ts";

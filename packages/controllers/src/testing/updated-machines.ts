@@ -1,4 +1,4 @@
-import { inPlaceUpdateMessages, labelKeys, type Machine, type MachinePhase } from "@millwright/core";
+import { inPlaceUpdateMessages, labelKeys, type Machine, type MachinePhase } from "@millwright/core/machine-api";
 import type { Node, Pod } from "../model/node-objects.ts";
 import { aMachine, type Change, inPhase } from "./builders.ts";
 import { type LivingMachine, reconcileOnce } from "./living-machine.ts";

@@ -1,4 +1,5 @@
-import { machineClassResource, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { machineClassResource } from "@millwright/core/machine-api";
 import { type Controller, type EventRecord, type EventRecorder, keyOf, secretResource } from "@millwright/kube";
 import { onTestFinished } from "vitest";
 import { createClassChecks } from "../cluster/class-checks.ts";

@@ -1,4 +1,4 @@
-import { type Machine, type NodeCondition } from "@millwright/core";
+import type { Machine, NodeCondition } from "@millwright/core/machine-api";
 import { aMachine, beingDeleted, inPhase } from "./builders.ts";
 import { itsNode, lastly, testNow, withVm } from "./snapshots.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, finalizers, labelKeys, machineResource } from "@millwright/core";
+import { annotationKeys, finalizers, labelKeys, machineResource } from "@millwright/core/machine-api";
 import { nodeResource, type ServerHistory } from "@millwright/kube";
 import { expect, it, onTestFinished } from "vitest";
 import type { Node } from "../model/node-objects.ts";

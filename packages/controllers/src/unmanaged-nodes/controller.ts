@@ -1,4 +1,5 @@
-import { annotationKeys, finalizers, labelKeys, type Machine, providerIdKey } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { annotationKeys, finalizers, labelKeys, type Machine } from "@millwright/core/machine-api";
 import { type Controller, createController, keyOf, watchTriggers } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import { createNodeWriter } from "../cluster/control-writer.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, finalizers } from "@millwright/core";
+import { annotationKeys, finalizers } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../model/node-objects.ts";
 import { aNode } from "../testing/builders.ts";

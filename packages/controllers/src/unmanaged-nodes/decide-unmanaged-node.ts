@@ -1,4 +1,4 @@
-import { annotationKeys, finalizers } from "@millwright/core";
+import { annotationKeys, finalizers } from "@millwright/core/machine-api";
 import { removeFinalizerPatch } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
 import type { Node } from "../model/node-objects.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
 
 /** When the VMs of a class are listed, milliseconds. */
 export interface VmListTimes {

@@ -1,4 +1,6 @@
-import { eventReasons, type ListedMachine, type Machine, providerIdKey } from "@millwright/core";
+import type { ListedMachine } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { eventReasons, type Machine } from "@millwright/core/machine-api";
 import { keyOf, objectFields } from "@millwright/kube";
 import { createMatchNode, findNode } from "../cluster/node-candidates.ts";
 import type { ControllerContext } from "../cluster/context.ts";

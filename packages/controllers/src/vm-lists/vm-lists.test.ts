@@ -1,11 +1,5 @@
-import {
-  type ListedMachine,
-  type Machine,
-  machineClassResource,
-  MachineError,
-  type MachineErrorCode,
-  machineResource,
-} from "@millwright/core";
+import { type ListedMachine, MachineError, type MachineErrorCode } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import type { FakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

@@ -1,11 +1,5 @@
-import {
-  eventReasons,
-  type ListedMachine,
-  type Machine,
-  type MachineClass,
-  type MachineError,
-  readOperation,
-} from "@millwright/core";
+import type { ListedMachine, MachineError } from "@millwright/core";
+import { eventReasons, type Machine, type MachineClass, readOperation } from "@millwright/core/machine-api";
 import { type Controller, createController, keyOf, objectFields } from "@millwright/kube";
 import { resolveNamedClass } from "../cluster/class-view.ts";
 import { watchClasses } from "../cluster/watch-classes.ts";

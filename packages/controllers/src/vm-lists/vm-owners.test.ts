@@ -1,4 +1,5 @@
-import { type ListedMachine, type Machine, machineResource, MachineError } from "@millwright/core";
+import { type ListedMachine, MachineError } from "@millwright/core";
+import { type Machine, machineResource } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { DriverOutcome } from "../model/driver-port.ts";
 import { aMachine, type Change, named, testNamespace } from "../testing/builders.ts";

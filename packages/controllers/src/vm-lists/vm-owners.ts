@@ -1,4 +1,5 @@
-import { type Machine, providerIdKey } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import type { Machine } from "@millwright/core/machine-api";
 import { keyOf } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { VmOwners } from "../model/vm-holder.ts";

@@ -1,13 +1,4 @@
 // What a command line needs before it knows its command: without the schemas of the objects, which take longer to load than all of it.
-export {
-  ConfigError,
-  formatGoDuration,
-  isConfigError,
-  isRecord,
-  parseGoDuration,
-  systemClock,
-  toPrintable,
-} from "@millwright/base";
 export type { IntOrPercent } from "../api/values/fenceposts.ts";
 export { readIntOrPercent } from "../api/values/fenceposts.ts";
 export { controllerInfos, controllerNames, leaseNames, leasesOf, selectControllers } from "../wire/controllers.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { crds } from "../index.ts";
+import { crds } from "../machine-api/index.ts";
 import { requiredPermissions, requiredRoles } from "./required-permissions.ts";
 
 describe("the permissions of the controllers", () => {

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
-import { type Clock, machineResource } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { machineResource } from "@millwright/core/machine-api";
 import type { ApiClient } from "@millwright/kube";
 import { createTokenGate, reviewToken, type TokenGate } from "@millwright/kube/endpoints";
 

@@ -1,4 +1,4 @@
-import { isRecord, toPrintable } from "@millwright/core";
+import { isRecord, toPrintable } from "@millwright/base";
 
 /** Characters of a text in a row. */
 export const MAX_ROW_TEXT = 300;

@@ -1,4 +1,4 @@
-import { type DeletionStage, type Machine, phaseOf, readOperation } from "@millwright/core";
+import { type DeletionStage, type Machine, phaseOf, readOperation } from "@millwright/core/machine-api";
 
 /** The steps of a machine's life, in their order. */
 export const lifecycleSteps = ["Create VM", "Join", "In service", "Drain", "Detach", "Delete VM", "Remove"] as const;

@@ -1,4 +1,4 @@
-import { deletionStages, markerOf, type Machine, phases } from "@millwright/core";
+import { deletionStages, markerOf, type Machine, phases } from "@millwright/core/machine-api";
 import { expect, test } from "vitest";
 import { aMachine } from "../testing/fleet.ts";
 import { cleanText, cleanValue } from "./clean.ts";

@@ -12,7 +12,7 @@ import {
   type MachineSet,
   specValidConditionType,
   summaryConditionTypes,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 import { cleanText, MAX_ROW_TEXT } from "./clean.ts";
 import { isTerminating, lifecycleOf, type Tone } from "./lifecycle.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test } from "vitest";
 import type { FleetReader } from "../fleet/fleet-reader.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "@millwright/core";
+import type { Clock, Timer } from "@millwright/base";
 import type { FleetReader } from "../fleet/fleet-reader.ts";
 import { cleanValue } from "../rows/clean.ts";
 import { lifecycleSteps } from "../rows/lifecycle.ts";

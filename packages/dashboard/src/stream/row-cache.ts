@@ -1,5 +1,5 @@
-import { labelKeys } from "@millwright/core";
-import type { Machine, MachineDeployment, MachineSet } from "@millwright/core";
+import { labelKeys } from "@millwright/core/machine-api";
+import type { Machine, MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import type { FleetReader, FollowedStore } from "../fleet/fleet-reader.ts";
 import { deploymentRow, type MachineRow, machineRow, type Row, rowId, setRow } from "../rows/rows.ts";

@@ -1,4 +1,4 @@
-import type { Machine, MachineClass, MachineDeployment, MachineSet } from "@millwright/core";
+import type { Machine, MachineClass, MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import { createStore, type Store } from "@millwright/kube";
 import type { FleetReader } from "../fleet/fleet-reader.ts";
 

@@ -1,13 +1,5 @@
-import {
-  type Clock,
-  type Driver,
-  type DriverLogLevel,
-  isConfigError,
-  isMachineError,
-  MachineError,
-  orAborted,
-  systemClock,
-} from "@millwright/core";
+import { type Clock, isConfigError, orAborted, systemClock } from "@millwright/base";
+import { type Driver, type DriverLogLevel, isMachineError, MachineError } from "@millwright/core";
 import { abortedCall } from "@millwright/core/driver-kit";
 import type { TlsFiles } from "@millwright/core/tls";
 import { formatDriverAddress, readDriverAddress } from "../wire/address.ts";

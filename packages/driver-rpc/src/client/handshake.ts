@@ -1,5 +1,6 @@
 import { status } from "@grpc/grpc-js";
-import { type Clock, ConfigError, negotiateContractVersion, supportedContractVersions } from "@millwright/core";
+import { type Clock, ConfigError } from "@millwright/base";
+import { negotiateContractVersion, supportedContractVersions } from "@millwright/core/driver-host";
 import type { WireCapabilities, WireHandshakeResponse } from "../wire/messages.ts";
 import { wireMethod } from "../wire/service.ts";
 import { statusOf } from "./call.ts";

@@ -1,4 +1,5 @@
-import type { StandardSchemaIssue, StandardSchemaV1 } from "@millwright/core";
+import type { StandardSchemaV1 } from "@millwright/core";
+import type { StandardSchemaIssue } from "@millwright/core/driver-host";
 import { toJson } from "../wire/json-text.ts";
 import type { WireProblem, WireValidateRequest } from "../wire/messages.ts";
 

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startChild } from "./child.ts";
 import { readLines } from "./output-lines.ts";

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { readLines } from "./output-lines.ts";
 
 /** What a process of a driver is started with. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, ConfigError, systemClock } from "@millwright/core";
+import { type Clock, ConfigError, systemClock } from "@millwright/base";
 import { status } from "@grpc/grpc-js";
 import { statusOf } from "../client/call.ts";
 import { type DriverConnection, type DriverRpcLog, openDriver, type OpenDriver } from "../client/connect-driver.ts";

@@ -1,10 +1,5 @@
-import {
-  type Clock,
-  type CreateMachineRequest,
-  type Driver,
-  type DriverContext,
-  type MachineRequest,
-} from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { CreateMachineRequest, Driver, DriverContext, MachineRequest } from "@millwright/core";
 import { toWireError } from "../wire/machine-error.ts";
 import type { WireMethods, WireOutcome, WireRequest } from "../wire/messages.ts";
 import {

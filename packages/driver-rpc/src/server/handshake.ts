@@ -1,4 +1,5 @@
-import { type ContractVersionRange, type Driver, type StandardSchemaV1 } from "@millwright/core";
+import type { Driver, StandardSchemaV1 } from "@millwright/core";
+import type { ContractVersionRange } from "@millwright/core/driver-host";
 import { jsonSchemaOf } from "@millwright/core/driver-kit";
 import { toJson } from "../wire/json-text.ts";
 import type { WireHandshakeResponse } from "../wire/messages.ts";

@@ -1,7 +1,7 @@
 import { chmod, lstat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { type Server, ServerCredentials } from "@grpc/grpc-js";
-import { type Clock, ConfigError } from "@millwright/core";
+import { type Clock, ConfigError } from "@millwright/base";
 import { createTlsServer, listen as listenOn, type TlsFiles, type TlsLog } from "@millwright/core/tls";
 import { type DriverAddress, formatDriverAddress, grpcTarget } from "../wire/address.ts";
 import { assertTrustedFolder } from "../wire/socket-folder.ts";

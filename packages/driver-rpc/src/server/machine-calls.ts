@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 /** How long a call waits for an abandoned one of the same machine, milliseconds. As long as the host waits for drivers of its own process. */
 const GRACE_MS = 60_000;

@@ -1,16 +1,14 @@
+import type { SecretData } from "@millwright/base";
 import {
-  checkDriverSecret,
-  checkSecretWithoutUserData,
   type ClassIdentity,
   type Driver,
-  formatProblems,
   MachineError,
   readProviderSpec,
   readSpecOfVm,
-  type SecretData,
-  type StandardSchemaIssue,
   type StandardSchemaV1,
 } from "@millwright/core";
+import { checkDriverSecret, checkSecretWithoutUserData, type StandardSchemaIssue } from "@millwright/core/driver-host";
+import { formatProblems } from "@millwright/core/machine-api";
 import { parseJson } from "../wire/json-text.ts";
 import type { WireClass, WireProblem, WireValidateRequest, WireValidateResponse } from "../wire/messages.ts";
 import { fromWireClass, fromWireSecret } from "../wire/requests.ts";

@@ -1,5 +1,6 @@
 import { type handleUnaryCall, Server, type UntypedServiceImplementation } from "@grpc/grpc-js";
-import { type Clock, type Driver, MachineError, systemClock } from "@millwright/core";
+import { type Clock, systemClock } from "@millwright/base";
+import { type Driver, MachineError } from "@millwright/core";
 import type { TlsFiles, TlsLog } from "@millwright/core/tls";
 import { formatDriverAddress, readDriverAddress } from "../wire/address.ts";
 import type { WireOutcome, WireRequest } from "../wire/messages.ts";

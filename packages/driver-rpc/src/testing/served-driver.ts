@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Secret, systemClock } from "@millwright/base";
 import {
   defineDriver,
   type Driver,
@@ -8,9 +9,7 @@ import {
   type DriverDefinition,
   MachineError,
   type MachineRequest,
-  Secret,
   type StandardSchemaV1,
-  systemClock,
 } from "@millwright/core";
 import { connectDriver, type ConnectDriverOptions, type DriverConnection } from "../client/connect-driver.ts";
 import { type DriverServer, serveDriver, type ServeDriverOptions } from "../server/serve-driver.ts";

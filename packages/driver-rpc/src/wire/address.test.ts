@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 import { expect, it } from "vitest";
 import { formatDriverAddress, grpcTarget, readDriverAddress } from "./address.ts";
 

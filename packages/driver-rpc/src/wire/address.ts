@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { isAbsolute } from "node:path";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 
 /** Where a driver listens: a unix socket, or a port, with TLS unless it is one of this machine. */
 export type DriverAddress =

@@ -1,5 +1,5 @@
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 import { followingContext, followTlsFiles, type TlsFiles, type TlsLog } from "@millwright/core/tls";
 import type { DriverAddress } from "./address.ts";
 

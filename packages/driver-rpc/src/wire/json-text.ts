@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 
 /** Reads JSON; undefined for a text that is none. */
 export function parseJson(text: string | undefined): unknown {

@@ -1,10 +1,5 @@
-import {
-  isMachineError,
-  isMachineErrorCode,
-  MachineError,
-  machineErrorCodes,
-  type MachineErrorCode,
-} from "@millwright/core";
+import { isMachineError, isMachineErrorCode, MachineError, type MachineErrorCode } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
 import type { WireError } from "./messages.ts";
 import { present } from "./present.ts";
 

@@ -7,8 +7,8 @@ import {
   type GetVolumeIdsResponse,
   type ListMachinesResponse,
   MachineError,
-  type NodeTemplate,
 } from "@millwright/core";
+import type { NodeTemplate } from "@millwright/core/machine-api";
 import { parseRecord, toJson } from "./json-text.ts";
 import type {
   WireChecksResponse,

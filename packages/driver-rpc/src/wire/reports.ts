@@ -1,11 +1,5 @@
-import {
-  type ApiCall,
-  type CloudExchange,
-  type DriverContext,
-  type DriverLogLevel,
-  isSecret,
-  redacted,
-} from "@millwright/core";
+import { isSecret, redacted } from "@millwright/base";
+import type { ApiCall, CloudExchange, DriverContext, DriverLogLevel } from "@millwright/core";
 import { parseRecord } from "./json-text.ts";
 import { textOfThrown } from "./machine-error.ts";
 import type { Texts, WireExchange, WireReport } from "./messages.ts";

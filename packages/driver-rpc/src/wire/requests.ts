@@ -1,11 +1,6 @@
-import {
-  type ClassIdentity,
-  type CreateMachineRequest,
-  type MachineIdentity,
-  type NodeTemplate,
-  Secret,
-  type SecretData,
-} from "@millwright/core";
+import { Secret, type SecretData } from "@millwright/base";
+import type { ClassIdentity, CreateMachineRequest, MachineIdentity } from "@millwright/core";
+import type { NodeTemplate } from "@millwright/core/machine-api";
 import { parseRecord, toJson } from "./json-text.ts";
 import type { SecretBytes, WireClass, WireMachine, WireRequest } from "./messages.ts";
 import { nonEmpty, present } from "./present.ts";

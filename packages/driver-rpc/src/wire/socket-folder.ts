@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 import type { DriverAddress } from "./address.ts";
 
 /** What decides who can put a socket into a folder, or another folder in its place. */

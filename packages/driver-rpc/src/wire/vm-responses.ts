@@ -1,11 +1,11 @@
-import {
-  type CreateMachineResponse,
-  type DeleteMachineResponse,
-  type InitializeMachineResponse,
-  isRecord,
-  type MachineStatusResponse,
-  type NodeAddress,
-  type PendingResponse,
+import { isRecord } from "@millwright/base";
+import type {
+  CreateMachineResponse,
+  DeleteMachineResponse,
+  InitializeMachineResponse,
+  MachineStatusResponse,
+  NodeAddress,
+  PendingResponse,
 } from "@millwright/core";
 import type {
   WireAddress,

@@ -1,8 +1,7 @@
+import { ConfigError, isRecord } from "@millwright/base";
 import {
   annotationKeys,
-  ConfigError,
   formatProblems,
-  isRecord,
   type Machine,
   type MachineClass,
   type MachineDeployment,
@@ -14,7 +13,7 @@ import {
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { applyMergePatch, controllerRefOf, createMergePatch, equalJson } from "@millwright/kube";
 import { asCreated, type ClusterState, type ManifestObject } from "../state/cluster-state.ts";
 import { adoptsSet } from "./overlaps.ts";

@@ -4,7 +4,7 @@ import {
   type ObjectMeta,
   type ReadResult,
   validateObjectMeta,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { unknownFields } from "./unknown-fields.ts";
 
 /** Why the API server would reject a manifest of a kind: fields that the kind does not have, and what its reader found. */

@@ -1,4 +1,4 @@
-import { type MachineDeployment, type MachineSet, selectorMatches } from "@millwright/core";
+import { type MachineDeployment, type MachineSet, selectorMatches } from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import type { ClusterState } from "../state/cluster-state.ts";
 import type { ChangePreview } from "../simulation/preview-change.ts";

@@ -1,4 +1,4 @@
-import { machineApiVersion } from "@millwright/core";
+import { machineApiVersion } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { pool, set, small } from "../testing/planned-world.ts";
 import { unknownFields } from "./unknown-fields.ts";

@@ -1,12 +1,11 @@
+import { isRecord, nearestName } from "@millwright/base";
 import {
   crds,
   type FieldProblem,
-  isRecord,
   joinPath,
   type MachineKind,
-  nearestName,
   type StructuralSchema,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 
 /** Maximum number of problems that are reported for one object. */
 const MAX_PROBLEMS = 20;

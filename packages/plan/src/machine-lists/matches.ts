@@ -1,5 +1,5 @@
 import type { MachinePredicate } from "@millwright/controllers/decisions";
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { Track } from "./track.ts";
 
 /** The machines of a track for which a predicate holds. The cost of a call is proportional to the changes since the last one. */

@@ -1,5 +1,5 @@
 import { compareKeys, type KeyedMachine, type SortKeyOf } from "@millwright/controllers/decisions";
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { Track } from "./track.ts";
 
 /** The machines of a track in an order. The cost of a call is proportional to the changes since the last one. */

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 
 /**
  * Tracks the changes of a list of machines, so that results about unchanged machines can be reused. A place is a number; a

@@ -1,5 +1,5 @@
 import type { MachineList, MachineLookup, MachinePredicate } from "@millwright/controllers/decisions";
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { createMadePredicates, type MadePredicates } from "./made-predicates.ts";
 import { createMatches, type Matches } from "./matches.ts";
 import { createSorted, type Sorted } from "./sorted.ts";

@@ -14,7 +14,7 @@ import {
   type MachineSet,
   machineSetResource,
   taintKeys,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { addFinalizerPatch, adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
 import type { ModelCluster } from "./model-cluster.ts";
 import type { DeletedMachine, PreviewStep } from "./preview-step.ts";

@@ -1,4 +1,5 @@
-import { deletionTimeIn, isRecord, type Machine, machineEventReasons, parseGoDuration } from "@millwright/core";
+import { isRecord, parseGoDuration } from "@millwright/base";
+import { deletionTimeIn, type Machine, machineEventReasons } from "@millwright/core/machine-api";
 
 /** How long joins and deletions take, in milliseconds. */
 export interface Durations {

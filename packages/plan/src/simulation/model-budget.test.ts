@@ -8,7 +8,7 @@ import {
   ofClass,
   settle,
 } from "@millwright/controllers/testing";
-import { annotationKeys, labelKeys, type Machine, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, labelKeys, type Machine, type MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { PreviewObjects } from "./model-cluster.ts";
 import { type ChangePreview, previewChange, type PreviewOptions } from "./preview-change.ts";

@@ -10,7 +10,7 @@ import {
   type RequestedDeletions,
   type SetBudget,
 } from "@millwright/controllers/decisions";
-import { type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import type { Machine, MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import type { ModelCluster } from "./model-cluster.ts";
 import { sum } from "./numbers.ts";

@@ -17,7 +17,7 @@ import {
   readMachineSet,
   type ReadResult,
   updateResults,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiObject, apiTime, applyMergePatch, equalJson, isApiObject } from "@millwright/kube";
 import { createModelMachines, type ModelMachines, nodeNameOf } from "./model-machines.ts";
 

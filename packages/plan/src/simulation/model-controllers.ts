@@ -5,7 +5,7 @@ import {
   machineSetSnapshot,
   observeMachineDeployment,
 } from "@millwright/controllers/decisions";
-import type { MachineDeployment, MachineSet } from "@millwright/core";
+import type { MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import { createMergePatch } from "@millwright/kube";
 import { carryOutForDeployment, carryOutForSet, type Moment, type Notes } from "./carry-out-in-model.ts";
 import type { ModelBudget } from "./model-budget.ts";

@@ -1,6 +1,6 @@
 import type { Node } from "@millwright/controllers";
 import type { MachineList, NodesOfMachines } from "@millwright/controllers/decisions";
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import { type TrackedMachines, trackMachines } from "../machine-lists/tracked-machines.ts";
 

@@ -13,7 +13,7 @@ import {
   ownedBy,
   settle,
 } from "@millwright/controllers/testing";
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { PreviewObjects } from "./model-cluster.ts";
 import { type ChangePreview, previewChange, type PreviewOptions } from "./preview-change.ts";

@@ -24,7 +24,7 @@ import {
   type MachineSet,
   phaseOf,
   validateMachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { controllerRefOf, findCondition } from "@millwright/kube";
 import { settledAt, type GatesAt, isStable } from "./stable-rollout.ts";
 import { type Durations, type GivenDurations, pastDurations } from "./durations.ts";

@@ -11,7 +11,7 @@ import {
   ofClass,
   ownedBy,
 } from "@millwright/controllers/testing";
-import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { previewChange } from "./preview-change.ts";
 

@@ -10,7 +10,7 @@ import {
   named,
   ownedBy,
 } from "@millwright/controllers/testing";
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { createModelBudget } from "./model-budget.ts";
 import { createModelCluster } from "./model-cluster.ts";

@@ -1,6 +1,6 @@
 import type { Node } from "@millwright/controllers";
 import { isDeleting } from "@millwright/controllers/decisions";
-import { annotationKeys, labelKeys } from "@millwright/core";
+import { annotationKeys, labelKeys } from "@millwright/core/machine-api";
 import { noNotes, type Notes } from "./carry-out-in-model.ts";
 import type { Durations } from "./durations.ts";
 import { HORIZON_MS, limitReached } from "./simulation-limits.ts";

@@ -1,5 +1,5 @@
 import type { RolloutGates } from "@millwright/controllers/decisions";
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type MachineDeployment } from "@millwright/core/machine-api";
 
 /** The gates of a rollout at a time, in a model in which nothing else changes. */
 export type GatesAt = (deployment: MachineDeployment, at: Date) => RolloutGates | undefined;

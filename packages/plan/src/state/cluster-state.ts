@@ -1,4 +1,5 @@
 import type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "@millwright/controllers";
+import type { ResourceType } from "@millwright/base";
 import {
   formatProblems,
   type MachineClass,
@@ -12,8 +13,7 @@ import {
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type ApiClient,
   type ApiObject,

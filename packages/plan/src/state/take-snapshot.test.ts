@@ -1,4 +1,9 @@
-import { machineClassResource, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import {
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+} from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError, eventResource, nodeResource, podResource, secretResource } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";

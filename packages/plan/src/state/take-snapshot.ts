@@ -1,12 +1,11 @@
 import { trimNode, trimPod } from "@millwright/controllers";
+import { isRecord, type ResourceType } from "@millwright/base";
 import {
-  isRecord,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type ApiClient,
   type KubeObject,

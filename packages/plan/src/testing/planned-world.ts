@@ -1,4 +1,4 @@
-import { finalizers, labelKeys, machineApiVersion } from "@millwright/core";
+import { finalizers, labelKeys, machineApiVersion } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import type { PlannedChange } from "../changes/apply-changes.ts";
 import type { ManifestObject } from "../state/cluster-state.ts";

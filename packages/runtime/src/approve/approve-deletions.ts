@@ -1,5 +1,6 @@
 import { type BoundApproval, formatApproval, usedApprovals } from "@millwright/controllers/reports";
-import { annotationKeys, type Clock, ConfigError, machineResource } from "@millwright/core";
+import { type Clock, ConfigError } from "@millwright/base";
+import { annotationKeys, machineResource } from "@millwright/core/machine-api";
 import { apiTime, serverClock } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 import { type ApprovalSource, type ApprovingKind, type ApprovingObject, readApproving } from "./held-objects.ts";

@@ -1,4 +1,5 @@
 import { approvalIn, type BoundApproval, isHeld, shortUid, shownHold } from "@millwright/controllers/reports";
+import type { ResourceType } from "@millwright/base";
 import {
   deletionsHeldConditionType,
   type Machine,
@@ -11,8 +12,7 @@ import {
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, type ApiObject, type Condition, controllerRefOf, listAll } from "@millwright/kube";
 
 /** The kinds whose annotation approves deletions, by the noun of the command. */

@@ -1,20 +1,17 @@
 import { newMachine } from "@millwright/controllers/driver-calls";
+import { type Clock, ConfigError, isRecord } from "@millwright/base";
+import type { Driver, ListedMachine } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
 import {
   annotationKeys,
-  type Clock,
-  ConfigError,
-  type Driver,
-  isRecord,
-  type ListedMachine,
   type Machine,
   machineDeploymentResource,
   machineResource,
   type MachineSet,
   machineSetResource,
-  providerIdKey,
   readMachineDeployment,
   readMachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type ApiClient,
   controllerRefOf,

@@ -1,10 +1,10 @@
+import type { ResourceType } from "@millwright/base";
 import {
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 
 /**

@@ -1,4 +1,5 @@
 import { secretNamesOf } from "@millwright/controllers/driver-calls";
+import type { ResourceType } from "@millwright/base";
 import {
   annotationKeys,
   deletionMachinePriority,
@@ -8,8 +9,7 @@ import {
   machineResource,
   machineSetResource,
   readMachineClass,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type ApiClient,
   controllerRefOf,

@@ -1,4 +1,5 @@
-import { annotationKeys, isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { annotationKeys } from "@millwright/core/machine-api";
 import type { KubeObject } from "@millwright/kube";
 
 /** Annotations that are true of one object at one time, and wrong of its copy: approvals, requests to delete, and records with times and UIDs. */

@@ -1,7 +1,6 @@
+import { ConfigError, isRecord } from "@millwright/base";
 import {
-  ConfigError,
   formatProblems,
-  isRecord,
   type Machine,
   machineGroup,
   machineApiVersion,
@@ -13,7 +12,7 @@ import {
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiObject, controllerRefOf, type KubeObject } from "@millwright/kube";
 import type { StoredObject } from "../drivers/class-source.ts";
 import { type BackupKind, backupKinds } from "./backup-kinds.ts";

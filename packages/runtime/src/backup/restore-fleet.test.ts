@@ -1,3 +1,4 @@
+import { seededRandom } from "@millwright/base";
 import {
   leaseNames,
   type Machine,
@@ -5,8 +6,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-  seededRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { aMachine, aMachineDeployment, aMachineSet, named, ownedBy } from "@millwright/controllers/testing";
 import { type KubeObject, leaseResource, newControllerRef } from "@millwright/kube";

@@ -1,17 +1,12 @@
+import { type Clock, ConfigError, isRecord, type ResourceType, systemRandom } from "@millwright/base";
+import type { Driver, ListedMachine } from "@millwright/core";
 import {
   annotationKeys,
-  type Clock,
-  ConfigError,
-  type Driver,
-  isRecord,
-  type ListedMachine,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-  type ResourceType,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type ApiClient,
   ignoreNotFound,

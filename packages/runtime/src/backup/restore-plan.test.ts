@@ -1,4 +1,5 @@
-import { annotationKeys, finalizers, isConfigError, machineApiVersion } from "@millwright/core";
+import { isConfigError } from "@millwright/base";
+import { annotationKeys, finalizers, machineApiVersion } from "@millwright/core/machine-api";
 import type { KubeObject } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { readBackup } from "./read-backup.ts";

@@ -1,16 +1,16 @@
+import { isRecord } from "@millwright/base";
+import type { ListedMachine } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
 import {
   annotationKeys,
   finalizers,
-  isRecord,
   type LabelSelector,
-  type ListedMachine,
   machineGroup,
   type Machine,
-  providerIdKey,
   readMachineDeployment,
   readMachineSet,
   selectorMatches,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { controllerRefOf, isBeingDeleted, type KubeObject } from "@millwright/kube";
 import { isDeepStrictEqual } from "node:util";
 import { differingPaths } from "../crds/differing-paths.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, machineApiVersion } from "@millwright/core";
+import { annotationKeys, machineApiVersion } from "@millwright/core/machine-api";
 import type { KubeObject } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { scaleSteps } from "./scale-steps.ts";

@@ -5,7 +5,7 @@ import {
   readSizeLimits,
   surgeOf,
   withMachineDeploymentDefaults,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { controllerRefOf, isBeingDeleted, type KubeObject } from "@millwright/kube";
 import type { ExistingFleet, RestoreStep } from "./restore-step.ts";
 

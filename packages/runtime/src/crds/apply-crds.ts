@@ -1,4 +1,4 @@
-import { crds } from "@millwright/core";
+import { crds } from "@millwright/core/machine-api";
 import {
   type ApiClient,
   customResourceDefinitionResource as resource,

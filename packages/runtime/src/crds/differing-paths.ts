@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 
 /** Paths below `path` at which two JSON values differ, as deep as both have the same shape. A list whose length differs is one difference. */
 export function differingPaths(before: unknown, after: unknown, path: string): readonly string[] {

@@ -1,4 +1,4 @@
-import { eventReasons } from "@millwright/core";
+import { eventReasons } from "@millwright/core/machine-api";
 import { ApiError, eventResource } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";

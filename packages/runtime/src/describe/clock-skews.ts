@@ -1,4 +1,4 @@
-import { eventReasons } from "@millwright/core";
+import { eventReasons } from "@millwright/core/machine-api";
 import { type ApiClient, type ApiObject, eventResource, isForbidden } from "@millwright/kube";
 import { clockEventMs, clusterIn } from "./clock-skew-texts.ts";
 

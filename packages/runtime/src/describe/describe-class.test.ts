@@ -1,4 +1,5 @@
-import { annotationKeys, isConfigError, machineClassResource, machineResource } from "@millwright/core";
+import { isConfigError } from "@millwright/base";
+import { annotationKeys, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { describeClass } from "./describe-class.ts";

@@ -6,7 +6,7 @@ import {
   machineResource,
   readMachineClass,
   readOperation,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import { secretsOf } from "../explain/class-remedy.ts";
 import { type ClassStatus, classStatusOf, unknownAnnotations, unknownKeyNotes } from "../explain/annotation-notes.ts";

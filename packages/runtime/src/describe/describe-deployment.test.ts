@@ -1,4 +1,5 @@
-import { isConfigError, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import { isConfigError } from "@millwright/base";
+import { machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";

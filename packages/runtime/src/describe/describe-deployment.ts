@@ -1,4 +1,5 @@
-import { type Clock, machineDeploymentResource } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { machineDeploymentResource } from "@millwright/core/machine-api";
 import type { ApiClient } from "@millwright/kube";
 import { type ClusterObjects, findNamed } from "../explain/cluster-objects.ts";
 import { explainDeployment } from "../explain/explain-group.ts";

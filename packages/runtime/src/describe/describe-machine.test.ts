@@ -1,10 +1,10 @@
+import { isConfigError } from "@millwright/base";
 import {
-  isConfigError,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import {
   ApiError,

@@ -7,9 +7,8 @@ import {
   findHold,
   recordedHold,
 } from "@millwright/controllers/reports";
+import { type Clock, ConfigError, type ResourceType } from "@millwright/base";
 import {
-  type Clock,
-  ConfigError,
   formatProblems,
   labelKeys,
   type Machine,
@@ -22,9 +21,8 @@ import {
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
-  type ResourceType,
   validateMachine,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type ApiClient,
   type ApiObject,

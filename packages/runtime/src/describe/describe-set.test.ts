@@ -1,4 +1,5 @@
-import { isConfigError, machineApiVersion, machineResource, machineSetResource } from "@millwright/core";
+import { isConfigError } from "@millwright/base";
+import { machineApiVersion, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { createFakeApi, type FakeApi, serverError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { describeSet } from "./describe-set.ts";

@@ -1,4 +1,10 @@
-import { type Machine, machineResource, type MachineSet, machineSetResource, readMachineSet } from "@millwright/core";
+import {
+  type Machine,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+  readMachineSet,
+} from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 import { explainFailure } from "./explain-failure.ts";
 import {

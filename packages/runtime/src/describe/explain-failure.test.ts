@@ -1,4 +1,4 @@
-import { isConfigError } from "@millwright/core";
+import { isConfigError } from "@millwright/base";
 import { ApiError } from "@millwright/kube";
 import { notFoundError, notServedError, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

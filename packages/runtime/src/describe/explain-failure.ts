@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 import { type ApiError, isApiError, isForbidden, isNotFound, isTransient, isUnauthorized } from "@millwright/kube";
 
 /** Whether the API server does not know the kind at all: a 404 that names no object. */

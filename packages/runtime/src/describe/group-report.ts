@@ -1,5 +1,5 @@
 import { isHeld } from "@millwright/controllers/reports";
-import { annotationKeys, type Machine, phaseOf } from "@millwright/core";
+import { annotationKeys, type Machine, phaseOf } from "@millwright/core/machine-api";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 
 /** A condition of an object. */

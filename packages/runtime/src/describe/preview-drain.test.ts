@@ -1,4 +1,4 @@
-import { machineClassResource, machineResource } from "@millwright/core";
+import { machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import {
   ApiError,

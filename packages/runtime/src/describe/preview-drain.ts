@@ -1,7 +1,6 @@
 import { drainRulesOf, type Node, observeDrain } from "@millwright/controllers/reports";
+import { type Clock, ConfigError } from "@millwright/base";
 import {
-  type Clock,
-  ConfigError,
   type DrainRule,
   type Machine,
   type MachineClass,
@@ -9,7 +8,7 @@ import {
   machineResource,
   readMachine,
   readMachineClass,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type ApiClient,
   type ApiObject,

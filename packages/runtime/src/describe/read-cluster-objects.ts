@@ -1,4 +1,5 @@
 import type { Node } from "@millwright/controllers/reports";
+import type { ResourceType } from "@millwright/base";
 import {
   formatProblems,
   machineClassResource,
@@ -10,8 +11,7 @@ import {
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, type ApiObject, isForbidden, isTransient, listAll, nodeResource } from "@millwright/kube";
 import type { ClusterObjects } from "../explain/cluster-objects.ts";
 import { explainFailure } from "./explain-failure.ts";

@@ -1,4 +1,4 @@
-import { leaseNames } from "@millwright/core";
+import { leaseNames } from "@millwright/core/machine-api";
 import {
   type ApiClient,
   ignoreNotFound,

@@ -1,4 +1,5 @@
-import { ConfigError, formatProblems, type ReadResult, type ResourceType } from "@millwright/core";
+import { ConfigError, type ResourceType } from "@millwright/base";
+import { formatProblems, type ReadResult } from "@millwright/core/machine-api";
 import { type ApiClient, isNotFound } from "@millwright/kube";
 
 /** Which object is described, and where it is read. */

@@ -1,4 +1,5 @@
-import { type CheckOutcome, type Clock, isRecord } from "@millwright/core";
+import { type Clock, isRecord } from "@millwright/base";
+import type { CheckOutcome } from "@millwright/core";
 import { type ApiClient, messageOf } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 import { checkClock } from "./check-clock.ts";

@@ -1,13 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import {
-  ConfigError,
-  type DriverDefinition,
-  MachineError,
-  Secret,
-  type StandardSchemaV1,
-  taintKeys,
-} from "@millwright/core";
+import { ConfigError, Secret } from "@millwright/base";
+import { type DriverDefinition, MachineError, type StandardSchemaV1 } from "@millwright/core";
+import { taintKeys } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { aDriver, schema } from "../testing/fake-driver.ts";

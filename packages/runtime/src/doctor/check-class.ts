@@ -1,17 +1,7 @@
-import {
-  checkDriverSecret,
-  type CheckOutcome,
-  type Clock,
-  type Driver,
-  formatProblems,
-  isConfigError,
-  type MachineClass,
-  readProviderSpec,
-  type SecretData,
-  taintKeys,
-  userDataKey,
-  validateMachineClass,
-} from "@millwright/core";
+import { type Clock, isConfigError, type SecretData } from "@millwright/base";
+import { type CheckOutcome, type Driver, readProviderSpec, userDataKey } from "@millwright/core";
+import { checkDriverSecret } from "@millwright/core/driver-host";
+import { formatProblems, type MachineClass, taintKeys, validateMachineClass } from "@millwright/core/machine-api";
 import { missingUserData } from "@millwright/controllers/driver-calls";
 import { formatUnknownKeys, unknownKeysOf } from "@millwright/core/driver-kit";
 import type { Log } from "@millwright/kube";

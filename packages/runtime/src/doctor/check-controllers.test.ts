@@ -1,4 +1,4 @@
-import { machineDeploymentResource } from "@millwright/core";
+import { machineDeploymentResource } from "@millwright/core/machine-api";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { ApiError, leaseResource } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";

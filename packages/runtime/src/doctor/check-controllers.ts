@@ -1,11 +1,11 @@
+import type { Clock } from "@millwright/base";
+import type { CheckOutcome } from "@millwright/core";
 import {
-  type CheckOutcome,
-  type Clock,
   type MachineDeployment,
   machineDeploymentResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, isApiError } from "@millwright/kube";
 import { readLeaders } from "../describe/read-leaders.ts";
 import { isBehind, isUnseen } from "../explain/no-controllers.ts";

@@ -1,10 +1,10 @@
 import type { OwnerIdentity } from "@millwright/controllers/reports";
+import type { CheckOutcome } from "@millwright/core";
 import {
-  type CheckOutcome,
   clusterApiConditionTypes,
   deletionProtectedConditionType,
   deletionsHeldConditionType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Condition } from "@millwright/kube";
 import { awaitedWindow, blocksOf } from "../explain/group-causes.ts";
 

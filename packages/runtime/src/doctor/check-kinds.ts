@@ -1,4 +1,6 @@
-import { type CheckOutcome, crds, isRecord, machineGroup } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import type { CheckOutcome } from "@millwright/core";
+import { crds, machineGroup } from "@millwright/core/machine-api";
 import {
   customResourceDefinitionResource,
   isForbidden,

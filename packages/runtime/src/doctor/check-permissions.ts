@@ -1,4 +1,6 @@
-import { type CheckOutcome, isRecord, type RequiredPermission, requiredPermissions } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import type { CheckOutcome } from "@millwright/core";
+import { type RequiredPermission, requiredPermissions } from "@millwright/core/machine-api";
 import { isForbidden, messageOf } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 import type { CheckedApi } from "./check-api.ts";

@@ -1,11 +1,10 @@
+import { isRecord, type ResourceType } from "@millwright/base";
 import {
   annotationKeys,
-  isRecord,
   machineClassResource,
   machineDeploymentResource,
   machineSetResource,
-  type ResourceType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiObject, type Condition, controllerRefOf, type KubeObject, listAll } from "@millwright/kube";
 import type { CheckedApi } from "./check-api.ts";
 

@@ -1,4 +1,5 @@
-import { type CheckOutcome, type Clock, type Driver, isConfigError } from "@millwright/core";
+import { type Clock, isConfigError } from "@millwright/base";
+import type { CheckOutcome, Driver } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
 import { type Log, messageOf } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";

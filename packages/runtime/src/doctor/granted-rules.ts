@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import type { CheckedApi } from "./check-api.ts";
 
 /** A request, as the authorization of an API server sees it. */

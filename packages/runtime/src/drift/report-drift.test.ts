@@ -1,15 +1,12 @@
+import { ConfigError, isConfigError } from "@millwright/base";
+import { type Driver, type DriverDefinition, MachineError } from "@millwright/core";
 import {
-  ConfigError,
-  type Driver,
-  type DriverDefinition,
-  isConfigError,
   machineApiVersion,
   machineClassResource,
   machineDeploymentResource,
-  MachineError,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
 import { ApiError, secretResource } from "@millwright/kube";

@@ -1,12 +1,6 @@
-import {
-  type Clock,
-  type Driver,
-  isConfigError,
-  type Machine,
-  type MachineClass,
-  type SecretData,
-  type VmDifference,
-} from "@millwright/core";
+import { type Clock, isConfigError, type SecretData } from "@millwright/base";
+import type { Driver, VmDifference } from "@millwright/core";
+import type { Machine, MachineClass } from "@millwright/core/machine-api";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
 import type { Log } from "@millwright/kube";
 import { createClassSource, onceByName } from "../drivers/class-source.ts";

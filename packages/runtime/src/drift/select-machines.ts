@@ -1,12 +1,12 @@
+import { ConfigError } from "@millwright/base";
 import {
-  ConfigError,
   formatProblems,
   type Machine,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
   readMachine,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, controllerRefOf, isNotFound, listAll } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import type { Log } from "@millwright/kube";
 
 /** How long a later call waits for an abandoned one, milliseconds. */

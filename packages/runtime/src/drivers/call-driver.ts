@@ -1,13 +1,12 @@
+import type { Clock, SecretData } from "@millwright/base";
 import {
   type ApiCall,
-  type Clock,
   type CloudExchange,
   type Driver,
   type DriverContext,
   isMachineError,
   MachineError,
   type MachineErrorCode,
-  type SecretData,
 } from "@millwright/core";
 import type { Log, LogFields } from "@millwright/kube";
 import type { CallLimit } from "./call-limit.ts";

@@ -1,4 +1,5 @@
-import { type Clock, MachineError } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { MachineError } from "@millwright/core";
 
 /** What runs with a deadline, and how many milliseconds it has left at any time. */
 export type LimitedRun<Result> = (signal: AbortSignal, remainingMs: () => number) => Promise<Result>;

@@ -1,5 +1,6 @@
 import type { ClassCall, DriverOutcome, VmCall } from "@millwright/controllers";
-import { isMachineError, MachineError, type Secret } from "@millwright/core";
+import type { Secret } from "@millwright/base";
+import { isMachineError, MachineError } from "@millwright/core";
 import type { Log } from "@millwright/kube";
 import type { CallLimit } from "./call-limit.ts";
 import { toMachineError, withCleanState } from "./driver-failure.ts";

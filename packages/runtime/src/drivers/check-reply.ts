@@ -1,24 +1,23 @@
+import { redactSecrets, type SecretData, toPrintable } from "@millwright/base";
 import {
   type CheckClassResponse,
   type CheckStatus,
   type CheckOutcome,
   type DeleteMachineResponse,
   type FindDriftResponse,
-  formatProblems,
   type ListedMachine,
-  type MachineClass,
   MachineError,
-  maxCheckAfterMs,
-  minCheckAfterMs,
   type NodeAddress,
-  type NodeTemplate,
-  readMachineClass,
-  redactSecrets,
-  type SecretData,
-  toPrintable,
-  validateMachineClass,
   type VmDifference,
 } from "@millwright/core";
+import { maxCheckAfterMs, minCheckAfterMs } from "@millwright/core/driver-host";
+import {
+  formatProblems,
+  type MachineClass,
+  type NodeTemplate,
+  readMachineClass,
+  validateMachineClass,
+} from "@millwright/core/machine-api";
 import type { OperationResult, PendingOperation } from "@millwright/controllers";
 import { cleanText, MAX_TEXT } from "./driver-failure.ts";
 

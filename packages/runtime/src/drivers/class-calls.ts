@@ -1,11 +1,6 @@
 import type { ClassCall } from "@millwright/controllers";
-import {
-  type CheckClassRequest,
-  type CheckClassResponse,
-  type DriverContext,
-  MachineError,
-  type SecretData,
-} from "@millwright/core";
+import type { SecretData } from "@millwright/base";
+import { type CheckClassRequest, type CheckClassResponse, type DriverContext, MachineError } from "@millwright/core";
 import type { createDriverCaller } from "./call-driver.ts";
 import { readChecksReply, readListReply, readNodeTemplateReply } from "./check-reply.ts";
 import type { ReadClass } from "./read-class.ts";

@@ -1,11 +1,11 @@
 import { readSecretValues, secretNamesOf } from "@millwright/controllers/driver-calls";
+import type { SecretData } from "@millwright/base";
 import {
   formatProblems,
   type MachineClass,
   machineClassResource,
   readMachineClass,
-  type SecretData,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, type ApiObject, isNotFound, secretResource } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 

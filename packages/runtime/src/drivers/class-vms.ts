@@ -1,4 +1,5 @@
-import { type Clock, ConfigError, type Driver, isConfigError, type ListedMachine } from "@millwright/core";
+import { type Clock, ConfigError, isConfigError } from "@millwright/base";
+import type { Driver, ListedMachine } from "@millwright/core";
 import type { Log } from "@millwright/kube";
 import { type ClassSourceOptions, createClassSource, onceByName } from "./class-source.ts";
 import { createDriverHost } from "./driver-host.ts";

@@ -1,4 +1,5 @@
-import { type Machine, MachineError, type MachineStatus } from "@millwright/core";
+import { MachineError } from "@millwright/core";
+import type { Machine, MachineStatus } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it, test, vi } from "vitest";
 import { confirmDeletion, mayBeHiddenUntil } from "./confirm-deletion.ts";

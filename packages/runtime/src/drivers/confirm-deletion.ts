@@ -1,5 +1,7 @@
 import { isKnownRejected, type OperationResult, type PendingOperation } from "@millwright/controllers";
-import { type Clock, hiddenVm, isMachineError, type Machine, MachineError } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { isMachineError, MachineError } from "@millwright/core";
+import { hiddenVm, type Machine } from "@millwright/core/machine-api";
 import type { DeletionReply } from "./check-reply.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { isMachineError, isRecord, MachineError, redactSecrets, type SecretData } from "@millwright/core";
+import { isRecord, redactSecrets, type SecretData } from "@millwright/base";
+import { isMachineError, MachineError } from "@millwright/core";
 import { toLogFields } from "../logging/log-values.ts";
 
 /** Longest text of a driver that is believed; it ends up in the status of a machine. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import { ConfigError, isRecord } from "@millwright/core";
+import { ConfigError, isRecord } from "@millwright/base";
 
 /** Which files a driver consists of. */
 export interface DriverFiles {

@@ -1,4 +1,4 @@
-import { type Driver } from "@millwright/core";
+import type { Driver } from "@millwright/core";
 import { describe, expect, it, vi } from "vitest";
 import { aCall, host, machineClass, nodeTemplate, secret, token, unaborted, wild } from "../testing/hosted-driver.ts";
 

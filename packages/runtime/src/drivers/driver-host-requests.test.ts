@@ -1,4 +1,5 @@
-import { type CreateMachineRequest, type Driver, MachineError, Secret } from "@millwright/core";
+import { Secret } from "@millwright/base";
+import { type CreateMachineRequest, type Driver, MachineError } from "@millwright/core";
 import type { CreateVmCall } from "@millwright/controllers";
 import { describe, expect, it, vi } from "vitest";
 import { schema } from "../testing/fake-driver.ts";

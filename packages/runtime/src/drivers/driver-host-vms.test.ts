@@ -1,4 +1,5 @@
-import { type Driver, type DriverDefinition, MachineError, rejectionCodes } from "@millwright/core";
+import { type Driver, type DriverDefinition, MachineError } from "@millwright/core";
+import { rejectionCodes } from "@millwright/core/driver-host";
 import { describe, expect, it, test, vi } from "vitest";
 import { aCall, host, machine, notFound, theVm, throwing, unaborted, wild } from "../testing/hosted-driver.ts";
 

@@ -1,4 +1,5 @@
-import { type DriverContext, MachineError, type MachineRequest, Secret, type StandardSchemaV1 } from "@millwright/core";
+import { Secret } from "@millwright/base";
+import { type DriverContext, MachineError, type MachineRequest, type StandardSchemaV1 } from "@millwright/core";
 import { describe, expect, it, vi } from "vitest";
 import type { DriverMetrics } from "../metrics/driver-metrics.ts";
 import { schema } from "../testing/fake-driver.ts";

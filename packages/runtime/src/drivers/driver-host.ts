@@ -8,7 +8,9 @@ import type {
   VmCall,
   VmListDriver,
 } from "@millwright/controllers";
-import type { CheckClassResponse, Clock, Driver, FindDriftResponse, MachineClass } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { CheckClassResponse, Driver, FindDriftResponse } from "@millwright/core";
+import type { MachineClass } from "@millwright/core/machine-api";
 import type { Log } from "@millwright/kube";
 import type { DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";

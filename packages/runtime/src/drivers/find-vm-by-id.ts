@@ -1,5 +1,7 @@
 import type { DriverOutcome, OperationResult, VmCall, VmListDriver } from "@millwright/controllers";
-import { annotationKeys, type ListedMachine, type Machine, providerIdKey } from "@millwright/core";
+import type { ListedMachine } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import { annotationKeys, type Machine } from "@millwright/core/machine-api";
 
 /** The calls with which a VM is looked for. */
 export interface VmFinder {

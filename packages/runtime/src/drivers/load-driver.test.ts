@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isConfigError } from "@millwright/core";
+import { isConfigError } from "@millwright/base";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { describeDriverFiles } from "./driver-files.ts";
 import { loadDriver } from "./load-driver.ts";

@@ -1,15 +1,7 @@
 import { fileURLToPath } from "node:url";
-import {
-  type Clock,
-  ConfigError,
-  defineDriver,
-  type Driver,
-  type DriverDefinition,
-  isConfigError,
-  isDriverFor,
-  isRecord,
-  systemClock,
-} from "@millwright/core";
+import { type Clock, ConfigError, isConfigError, isRecord, systemClock } from "@millwright/base";
+import { defineDriver, type Driver, type DriverDefinition } from "@millwright/core";
+import { isDriverFor } from "@millwright/core/driver-host";
 import { messageOf } from "@millwright/kube";
 import { describeDriverFiles, packageOf } from "./driver-files.ts";
 import { locateDriver, shortNameFor, splitVersion } from "./locate-driver.ts";

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ConfigError, nearestName } from "@millwright/core";
+import { ConfigError, nearestName } from "@millwright/base";
 import { installRemedy } from "./install-remedy.ts";
 
 /** Drivers of this repository by their short names. */

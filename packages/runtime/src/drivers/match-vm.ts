@@ -1,5 +1,6 @@
 import type { MatchVm } from "@millwright/controllers";
-import { type Driver, isDriverFor, matchNodeByProviderId } from "@millwright/core";
+import { type Driver, matchNodeByProviderId } from "@millwright/core";
+import { isDriverFor } from "@millwright/core/driver-host";
 import type { Log } from "@millwright/kube";
 import { cleanText, textOf } from "./driver-failure.ts";
 import { runInDriverScope } from "./stray-errors.ts";

@@ -1,4 +1,4 @@
-import { Secret } from "@millwright/core";
+import { Secret } from "@millwright/base";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { createOutputLog } from "./output-log.ts";

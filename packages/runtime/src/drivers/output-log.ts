@@ -1,4 +1,4 @@
-import { type Clock, redactSecrets, Secret, type SecretData } from "@millwright/core";
+import { type Clock, redactSecrets, Secret, type SecretData } from "@millwright/base";
 import type { Log } from "@millwright/kube";
 import { createLineLimiter, type LineLimit } from "../logging/line-limit.ts";
 

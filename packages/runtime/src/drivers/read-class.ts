@@ -1,20 +1,20 @@
+import type { SecretData } from "@millwright/base";
 import {
-  annotationKeys,
-  checkDriverSecret,
-  checkSecretWithoutUserData,
   type ClassIdentity,
   type Driver,
-  formatProblems,
-  isDriverFor,
-  type Machine,
-  type MachineClass,
   MachineError,
-  machineEventReasons,
   type MachineIdentity,
   readProviderSpec,
   readSpecOfVm,
-  type SecretData,
 } from "@millwright/core";
+import { checkDriverSecret, checkSecretWithoutUserData, isDriverFor } from "@millwright/core/driver-host";
+import {
+  annotationKeys,
+  formatProblems,
+  type Machine,
+  type MachineClass,
+  machineEventReasons,
+} from "@millwright/core/machine-api";
 import { formatUnknownKeys, unknownKeysOf } from "@millwright/core/driver-kit";
 import type { ClassProblem } from "@millwright/controllers";
 import { runInDriverScope } from "./stray-errors.ts";

@@ -1,4 +1,4 @@
-import { type Clock, toPrintable } from "@millwright/core";
+import { type Clock, toPrintable } from "@millwright/base";
 
 /** A call of a driver that has not ended. */
 export interface RunningCall {

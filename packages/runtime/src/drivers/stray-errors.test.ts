@@ -1,4 +1,4 @@
-import { Secret } from "@millwright/core";
+import { Secret } from "@millwright/base";
 import { createVirtualClock } from "@millwright/core/testing";
 import type { Log } from "@millwright/kube";
 import { onTestFinished, expect, test, vi } from "vitest";

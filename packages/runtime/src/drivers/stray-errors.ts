@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Clock, type SecretData, systemClock } from "@millwright/core";
+import { type Clock, type SecretData, systemClock } from "@millwright/base";
 import type { Log } from "@millwright/kube";
 import { createLineLimiter, type LineLimit } from "../logging/line-limit.ts";
 import { cleanFields } from "./driver-failure.ts";

@@ -1,4 +1,4 @@
-import { Secret } from "@millwright/core";
+import { Secret } from "@millwright/base";
 import { describe, expect, it, test } from "vitest";
 import { asksForToken, userDataFor } from "./user-data.ts";
 

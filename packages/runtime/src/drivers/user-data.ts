@@ -1,4 +1,5 @@
-import { containsPlaceholder, queryEscape, Secret, userDataPlaceholders } from "@millwright/core";
+import { queryEscape, Secret } from "@millwright/base";
+import { containsPlaceholder, userDataPlaceholders } from "@millwright/core/machine-api";
 
 const { bootstrapToken, machineName } = userDataPlaceholders;
 

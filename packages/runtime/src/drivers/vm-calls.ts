@@ -1,7 +1,7 @@
 import type { CreateVmCall, MachineDriver, OperationResult, PendingOperation, VmCall } from "@millwright/controllers";
 import { isPending } from "@millwright/controllers/driver-calls";
+import { type Clock, Secret } from "@millwright/base";
 import {
-  type Clock,
   type CreateMachineRequest,
   type Driver,
   type DriverContext,
@@ -9,10 +9,9 @@ import {
   isMachineError,
   MachineError,
   type MachineRequest,
-  rejectionCodes,
-  Secret,
   userDataKey,
 } from "@millwright/core";
+import { rejectionCodes } from "@millwright/core/driver-host";
 import type { Log } from "@millwright/kube";
 import type { DriverMethod } from "../metrics/driver-metrics.ts";
 import type { CallLimit } from "./call-limit.ts";

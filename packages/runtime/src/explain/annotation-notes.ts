@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineClass } from "@millwright/core";
+import { annotationKeys, type MachineClass } from "@millwright/core/machine-api";
 
 const prefix = "machine.millwright.dev/";
 const known: ReadonlySet<string> = new Set(Object.values(annotationKeys));

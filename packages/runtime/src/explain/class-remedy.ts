@@ -1,4 +1,4 @@
-import { type MachineClass, machineEventReasons } from "@millwright/core";
+import { type MachineClass, machineEventReasons } from "@millwright/core/machine-api";
 import type { ClassStatus } from "./annotation-notes.ts";
 import type { Remedy } from "./explanation.ts";
 

@@ -1,12 +1,12 @@
 import { type DrainSources, linkOf, matchByProviderId, type Node, pickNode } from "@millwright/controllers/reports";
+import { ConfigError } from "@millwright/base";
 import {
-  ConfigError,
   labelKeys,
   type Machine,
   type MachineClass,
   type MachineDeployment,
   type MachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 
 /** Whether controllers lead a namespace. */

@@ -1,4 +1,4 @@
-import { readOperation } from "@millwright/core";
+import { readOperation } from "@millwright/core/machine-api";
 import type { Remedy } from "./explanation.ts";
 import type { MachineReport } from "./machine-report.ts";
 

@@ -1,5 +1,5 @@
 import { classNamesOf } from "@millwright/controllers/reports";
-import { eventReasons, finalizers, type MachineClass } from "@millwright/core";
+import { eventReasons, finalizers, type MachineClass } from "@millwright/core/machine-api";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 import { classStatusOf } from "./annotation-notes.ts";
 import { classRemedy, secretsOf } from "./class-remedy.ts";

@@ -1,4 +1,4 @@
-import { continueWith } from "@millwright/core";
+import { continueWith } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aDeployment, aMachine, now, objectsOf, since, small } from "../testing/explained-objects.ts";
 import { why } from "./explain.ts";

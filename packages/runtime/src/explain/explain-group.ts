@@ -1,5 +1,5 @@
 import { isReturn, type OwnerIdentity, recordedRollout } from "@millwright/controllers/reports";
-import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import { type ApiObject, type Condition, controllerRefOf } from "@millwright/kube";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import { collapse } from "./collapse.ts";

@@ -15,7 +15,7 @@ import {
   type MachineClass,
   readOperation,
   validateMachine,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import { machineReport, type MachineReport } from "./machine-report.ts";
 import { previewDeletionDrain } from "./simulate-drain.ts";

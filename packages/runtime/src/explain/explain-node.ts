@@ -1,5 +1,5 @@
 import type { Node } from "@millwright/controllers/reports";
-import { nodeConditionTypes } from "@millwright/core";
+import { nodeConditionTypes } from "@millwright/core/machine-api";
 import { findCondition } from "@millwright/kube";
 import type { Cause, Explanation } from "./explanation.ts";
 import { withSince } from "./machine-cause.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, readMachine, readMachineDeployment } from "@millwright/core";
+import { annotationKeys, readMachine, readMachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { drainSourcesOf } from "../describe/drain-sources-of.ts";
 import {

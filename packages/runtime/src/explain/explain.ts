@@ -1,11 +1,11 @@
+import { ConfigError } from "@millwright/base";
 import {
-  ConfigError,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
   type MachineClass,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { unknownKeyNotes } from "./annotation-notes.ts";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 import { type ClusterObjects, findNamed, machineOfNode } from "./cluster-objects.ts";

@@ -12,7 +12,7 @@ import {
   legacyConditionTypes,
   legacyReasons,
   specValidConditionType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Condition } from "@millwright/kube";
 import type { Cause, Explanation, Remedy } from "./explanation.ts";
 import { flatten } from "./explanation.ts";

@@ -1,5 +1,5 @@
 import { type MachineFacts, stateOfMark } from "@millwright/controllers/reports";
-import { annotationKeys, drainResult, readOperation, splitAtStage } from "@millwright/core";
+import { annotationKeys, drainResult, readOperation, splitAtStage } from "@millwright/core/machine-api";
 import type { MachineReport } from "./machine-report.ts";
 import type { Cause } from "./explanation.ts";
 

@@ -1,5 +1,5 @@
 import { refusedWriteRemedy, restoreCommand } from "@millwright/controllers/reports";
-import { labelKeys, type MachineClass, readOperation, trueLabel } from "@millwright/core";
+import { labelKeys, type MachineClass, readOperation, trueLabel } from "@millwright/core/machine-api";
 import type { MachineReport } from "./machine-report.ts";
 import { remedyOfCode, secretsOf } from "./class-remedy.ts";
 import { deletionRemedy } from "./deletion-remedy.ts";

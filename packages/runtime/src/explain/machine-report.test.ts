@@ -11,7 +11,7 @@ import {
   testNow,
   withVm,
 } from "@millwright/controllers/testing";
-import { annotationKeys, type Machine, phaseGuide } from "@millwright/core";
+import { annotationKeys, type Machine, phaseGuide } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { machineReport } from "./machine-report.ts";
 

@@ -25,7 +25,7 @@ import {
   phaseGuide,
   phaseOf,
   readOperation,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime, type DerivedCondition } from "@millwright/kube";
 
 /** A time at which something happens if nothing else does before. */

@@ -1,4 +1,4 @@
-import { type MachineDeployment, readMachineDeployment } from "@millwright/core";
+import { type MachineDeployment, readMachineDeployment } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { aDeployment, aMachine, must, now, objectsOf, pool } from "../testing/explained-objects.ts";
 import type { Leaders } from "./cluster-objects.ts";

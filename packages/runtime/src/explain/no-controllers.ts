@@ -1,4 +1,4 @@
-import { machineDeploymentResource, machineSetResource } from "@millwright/core";
+import { machineDeploymentResource, machineSetResource } from "@millwright/core/machine-api";
 import type { ApiObject } from "@millwright/kube";
 import type { ClusterObjects, Leaders } from "./cluster-objects.ts";
 import { namespaceTerminating, terminatingNamespaceRemedy } from "./terminating-namespace.ts";

@@ -20,7 +20,7 @@ import {
   previewTerms,
   type TrackedVolume,
 } from "@millwright/controllers/reports";
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { controllerRefOf } from "@millwright/kube";
 
 /** What a drain would do about one pod. */

@@ -1,6 +1,6 @@
 import { type ControlCaches, isHeld, type Node, type TargetCaches } from "@millwright/controllers";
+import type { Clock } from "@millwright/base";
 import {
-  type Clock,
   type Machine,
   type MachineClass,
   machineClassResource,
@@ -9,7 +9,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiClient, type ApiObject, eventResource, nodeResource, type ReadonlyStore } from "@millwright/kube";
 import type { MachineReport } from "../explain/machine-report.ts";
 import { createCachedReader } from "../describe/cached-reader.ts";

@@ -1,4 +1,4 @@
-import { isRecord, logKeys } from "@millwright/core";
+import { isRecord, logKeys } from "@millwright/base";
 
 /** Written by the logger itself. */
 const reserved: ReadonlySet<string> = new Set(["time", "level", "msg"]);

@@ -1,4 +1,4 @@
-import { isSecret, redacted } from "@millwright/core";
+import { isSecret, redacted } from "@millwright/base";
 import { isSensitiveField } from "../recording/sensitive-fields.ts";
 
 /** Deeper values are left out. */

@@ -1,4 +1,4 @@
-import { controllerNames, leasesOf } from "@millwright/core";
+import { controllerNames, leasesOf } from "@millwright/core/machine-api";
 import { Registry } from "prom-client";
 import { measureClockSkew } from "../metrics/clock-skew.ts";
 import { attachShadow, type AttachedShadow } from "../shadow/shadow.ts";

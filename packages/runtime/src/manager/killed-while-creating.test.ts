@@ -1,11 +1,6 @@
-import {
-  type Driver,
-  type Machine,
-  machineClassResource,
-  MachineError,
-  machineResource,
-  seededRandom,
-} from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { type Driver, MachineError } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core/machine-api";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { nodeResource, secretResource } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";

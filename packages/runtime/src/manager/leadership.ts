@@ -1,4 +1,4 @@
-import { type LeaseName, leaseNames } from "@millwright/core";
+import { type LeaseName, leaseNames } from "@millwright/core/machine-api";
 import {
   type ElectionCluster,
   type ElectionThread,

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { EndedCall } from "../drivers/call-driver.ts";
 
 /**

@@ -7,7 +7,7 @@ import {
   type CrdGuard,
   type TargetCaches,
 } from "@millwright/controllers";
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import { checkHistory, nodeResource } from "@millwright/kube";
 import type { AttachedShadow } from "../shadow/shadow.ts";
 import type { ManagerClusters } from "./manager-clusters.ts";

@@ -1,4 +1,4 @@
-import { type Clock, type Random, systemClock, systemRandom } from "@millwright/core";
+import { type Clock, type Random, systemClock, systemRandom } from "@millwright/base";
 import { type ApiClient, createFencedClient, type Log, noLog, serverClock } from "@millwright/kube";
 import type { ServerTimes } from "../metrics/clock-skew.ts";
 import type { AttachedShadow } from "../shadow/shadow.ts";

@@ -5,7 +5,8 @@ import {
   createDeletionBudget,
   type DeletionBudget,
 } from "@millwright/controllers";
-import type { Driver, LeaseName } from "@millwright/core";
+import type { Driver } from "@millwright/core";
+import type { LeaseName } from "@millwright/core/machine-api";
 import { createEventRecorder, type EventRecorder, serverClock } from "@millwright/kube";
 import type { Registry } from "prom-client";
 import type { DriverHost } from "../drivers/driver-host.ts";

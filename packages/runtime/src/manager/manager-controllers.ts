@@ -16,7 +16,7 @@ import {
   type OvershootMargins,
   unmanagedNodeControllers,
 } from "@millwright/controllers";
-import { type ControllerName, controllerNames } from "@millwright/core";
+import { type ControllerName, controllerNames } from "@millwright/core/machine-api";
 import type { Controller } from "@millwright/kube";
 import type { Registry } from "prom-client";
 import type { DriverHost } from "../drivers/driver-host.ts";

@@ -1,4 +1,6 @@
-import { ConfigError, type Driver, isDriverFor } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
+import type { Driver } from "@millwright/core";
+import { isDriverFor } from "@millwright/core/driver-host";
 import type { Registry } from "prom-client";
 import { createDriverHost, type DriverHost } from "../drivers/driver-host.ts";
 import { createRunningCalls, type RunningCalls } from "../drivers/running-calls.ts";

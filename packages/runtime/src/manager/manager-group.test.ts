@@ -1,10 +1,5 @@
-import {
-  type Machine,
-  machineClassResource,
-  machineResource,
-  machineSetResource,
-  seededRandom,
-} from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { type Machine, machineClassResource, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { secretResource } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";

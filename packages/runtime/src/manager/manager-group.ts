@@ -1,5 +1,5 @@
 import { createTargetCaches } from "@millwright/controllers";
-import { systemClock, systemRandom } from "@millwright/core";
+import { systemClock, systemRandom } from "@millwright/base";
 import { createManager, type Manager } from "./manager.ts";
 import type { ManagerOptions } from "./manager-options.ts";
 import { textOfParts } from "../metrics/metric-parts.ts";

@@ -1,5 +1,6 @@
 import type { MachineSettings, OvershootMargins, TargetCaches } from "@millwright/controllers";
-import type { Clock, Driver, Random } from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
+import type { Driver } from "@millwright/core";
 import type { ApiClient, Leadership, Log } from "@millwright/kube";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 import type { Shadow } from "../shadow/shadow.ts";

@@ -1,4 +1,4 @@
-import { machineResource, machineSetResource } from "@millwright/core";
+import { machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import type { ApiClient, Log } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";

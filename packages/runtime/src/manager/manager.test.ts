@@ -1,13 +1,13 @@
+import { seededRandom } from "@millwright/base";
+import { MachineError } from "@millwright/core";
 import {
   type Machine,
   machineApiVersion,
   machineClassResource,
-  MachineError,
   machineResource,
   type MachineSet,
   machineSetResource,
-  seededRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { customResourceDefinitionResource, eventResource, type Log, nodeResource } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";

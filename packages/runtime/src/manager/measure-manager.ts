@@ -1,4 +1,4 @@
-import { controllerMetricNames, type LeaseName } from "@millwright/core";
+import { controllerMetricNames, type LeaseName } from "@millwright/core/machine-api";
 import { Gauge, type Registry } from "prom-client";
 import { type MeasuredCaches, measureCaches } from "../metrics/cache-metrics.ts";
 import { measureControllers } from "../metrics/controller-metrics.ts";

@@ -1,4 +1,6 @@
-import { type Machine, MachineError, machineResource, machineSetResource, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { MachineError } from "@millwright/core";
+import { type Machine, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import type { VirtualClock } from "@millwright/core/testing";
 import { type ApiObject, eventResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-import { type Clock, eventReasons } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { eventReasons } from "@millwright/core/machine-api";
 import type { EventRecorder, Log } from "@millwright/kube";
 import { clockAgrees, clockDiffers, clockEventMs } from "../describe/clock-skew-texts.ts";
 import type { ServerTimes } from "../metrics/clock-skew.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import type { Log } from "@millwright/kube";
 
 /** A cache as far as its readiness goes. */

@@ -1,4 +1,4 @@
-import { eventReasons, ownMetricNames } from "@millwright/core";
+import { eventReasons, ownMetricNames } from "@millwright/core/machine-api";
 import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
 import { Counter, type Registry } from "prom-client";
 import { namespaceObject } from "./namespace-object.ts";

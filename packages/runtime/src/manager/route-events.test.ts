@@ -1,5 +1,5 @@
 import { createVirtualClock } from "@millwright/core/testing";
-import { seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
 import { createEventRecorder, eventResource } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { expect, it } from "vitest";

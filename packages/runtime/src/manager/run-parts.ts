@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "@millwright/core";
+import type { Clock, Timer } from "@millwright/base";
 import type { EventRecorder, Log } from "@millwright/kube";
 import type { WriteFence } from "./write-fence.ts";
 

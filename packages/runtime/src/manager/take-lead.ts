@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { type Leadership, type Log, type Reflector, unlessUnreachable } from "@millwright/kube";
 
 /** Interval of the log line of a leader that does not act yet, milliseconds. */

@@ -1,4 +1,5 @@
-import { type Machine, machineResource, machineSetResource, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { type Machine, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError, type Log, nodeResource, podResource } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";

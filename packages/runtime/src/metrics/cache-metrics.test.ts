@@ -1,5 +1,6 @@
 import { createControlCaches } from "@millwright/controllers";
-import { machineResource, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { machineResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";

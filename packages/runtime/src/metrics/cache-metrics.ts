@@ -5,7 +5,7 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Informer, KubeObject } from "@millwright/kube";
 import {
   nodeResource,

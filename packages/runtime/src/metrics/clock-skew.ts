@@ -1,4 +1,4 @@
-import { ownMetricNames } from "@millwright/core";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import type { ServerTime } from "@millwright/kube";
 import { Gauge, type Registry } from "prom-client";
 

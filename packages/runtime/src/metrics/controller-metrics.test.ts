@@ -1,4 +1,4 @@
-import { seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
 import { createVirtualClock } from "@millwright/core/testing";
 import { createController, done } from "@millwright/kube";
 import { Registry } from "prom-client";

@@ -1,4 +1,4 @@
-import { controllerMetricNames as names } from "@millwright/core";
+import { controllerMetricNames as names } from "@millwright/core/machine-api";
 import type { Controller, ReconcileOutcome } from "@millwright/kube";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 

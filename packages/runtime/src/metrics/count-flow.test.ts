@@ -1,12 +1,12 @@
 import { createControlCaches } from "@millwright/controllers";
+import { systemRandom } from "@millwright/base";
 import {
   machineClassResource,
   machineDeploymentResource,
   type Machine,
   machineResource,
   markerOf,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";

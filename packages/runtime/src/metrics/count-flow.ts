@@ -1,5 +1,6 @@
 import { type ControlCaches, remediationGroupOf, shapeProblemsOf } from "@millwright/controllers";
-import { type Clock, labelKeys, type Machine } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import type { Registry } from "prom-client";
 import { createFlowMetrics, type MachineLabels } from "./flow-metrics.ts";
 import { labelValue } from "./label-text.ts";

@@ -1,13 +1,13 @@
+import { seededRandom } from "@millwright/base";
+import { MachineError } from "@millwright/core";
 import {
   annotationKeys,
   labelKeys,
-  MachineError,
   machineResource,
   machineSetResource,
   preserveValues,
-  seededRandom,
   updateResults,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiObject, nodeResource, podResource } from "@millwright/kube";
 import { tooManyRequestsError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

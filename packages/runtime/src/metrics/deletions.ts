@@ -1,5 +1,5 @@
 import type { BudgetRoom, DeletionBudget, DeletionCause } from "@millwright/controllers";
-import { ownMetricNames } from "@millwright/core";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import { Counter, Gauge, type Registry } from "prom-client";
 
 /** All causes: a series that is there before the first deletion has an increase with it. */

@@ -1,10 +1,6 @@
-import {
-  type ApiCall,
-  cloudMetricNames,
-  type MachineErrorCode,
-  machineErrorCodes,
-  ownMetricNames,
-} from "@millwright/core";
+import type { ApiCall, MachineErrorCode } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
+import { cloudMetricNames, ownMetricNames } from "@millwright/core/machine-api";
 import { Counter, Histogram, type Registry } from "prom-client";
 import { labelValue } from "./label-text.ts";
 

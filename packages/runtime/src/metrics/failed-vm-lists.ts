@@ -1,4 +1,4 @@
-import { ownMetricNames } from "@millwright/core";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import { Counter, type Registry } from "prom-client";
 import { createLabelSets } from "./label-sets.ts";
 

@@ -1,4 +1,4 @@
-import { machineFlowMetricNames as names, ownMetricNames } from "@millwright/core";
+import { machineFlowMetricNames as names, ownMetricNames } from "@millwright/core/machine-api";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { createLabelSets } from "./label-sets.ts";
 import type { FlowStep } from "./machine-flow.ts";

@@ -1,5 +1,5 @@
 import { type ControlCaches, countHeld, type Guard } from "@millwright/controllers";
-import { type Machine, ownMetricNames } from "@millwright/core";
+import { type Machine, ownMetricNames } from "@millwright/core/machine-api";
 import { Gauge, type Registry } from "prom-client";
 
 /** Adds the gauge of objects that are held, whatever holds them; counted at each scrape. */

@@ -6,7 +6,7 @@ import {
   ownersOfMachine,
   protectorOf,
 } from "@millwright/controllers";
-import { type Machine, type MachineKind, ownMetricNames } from "@millwright/core";
+import { type Machine, type MachineKind, ownMetricNames } from "@millwright/core/machine-api";
 import { Gauge, type Registry } from "prom-client";
 
 type Caches = Pick<ControlCaches, "machines" | "sets" | "deployments">;

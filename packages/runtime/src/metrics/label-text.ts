@@ -1,4 +1,4 @@
-import { toPrintable } from "@millwright/core";
+import { toPrintable } from "@millwright/base";
 
 /** Labels contain texts of users: those longer than any name or provider id are truncated. */
 const longestLabel = 512;

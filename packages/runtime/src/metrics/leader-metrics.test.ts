@@ -1,12 +1,6 @@
 import { createControlCaches, type CrdGuard } from "@millwright/controllers";
-import {
-  type Clock,
-  machineDeploymentResource,
-  machineResource,
-  machineSetResource,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+import { type Clock, systemClock, systemRandom } from "@millwright/base";
+import { machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import type { ApiObject, ResourceType } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";

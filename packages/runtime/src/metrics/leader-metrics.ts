@@ -1,5 +1,6 @@
 import type { ControlCaches, CrdGuard, DeletionBudget, Guard } from "@millwright/controllers";
-import type { Clock, Machine } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { Machine } from "@millwright/core/machine-api";
 import { Registry } from "prom-client";
 import { countFlow } from "./count-flow.ts";
 import { measureDeletions } from "./deletions.ts";

@@ -1,4 +1,4 @@
-import type { MachineDeployment, MachineDeploymentSpec } from "@millwright/core";
+import type { MachineDeployment, MachineDeploymentSpec } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { measured } from "../testing/measured.ts";
 import { machineDeploymentGauges } from "./machine-deployment-gauges.ts";

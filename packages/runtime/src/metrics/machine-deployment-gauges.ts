@@ -5,7 +5,7 @@ import {
   resolveFenceposts,
   type ResolvedFenceposts,
   strategyTypeOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { ObjectGauge } from "./object-gauges.ts";
 import { conditionGauge, createdAt, failedMachinesGauge, numberGauge } from "./samples.ts";
 

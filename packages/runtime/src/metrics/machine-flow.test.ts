@@ -1,4 +1,4 @@
-import { joined, type Machine, markerOf } from "@millwright/core";
+import { joined, type Machine, markerOf } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { flowFacts } from "./machine-flow.ts";
 

@@ -1,5 +1,5 @@
 import { markedStage } from "@millwright/controllers";
-import { type DeletionStage, labelKeys, type Machine, phaseOf, readOperation } from "@millwright/core";
+import { type DeletionStage, labelKeys, type Machine, phaseOf, readOperation } from "@millwright/core/machine-api";
 
 /** A step in the life of a machine that has an end and a duration. */
 export type FlowStep = "create" | "join" | "drain" | "delete";

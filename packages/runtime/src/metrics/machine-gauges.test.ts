@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { measured } from "../testing/measured.ts";
 import { machineGauges } from "./machine-gauges.ts";

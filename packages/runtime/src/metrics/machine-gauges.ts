@@ -1,4 +1,10 @@
-import { labelKeys, type Machine, machineMetricNames as names, type MachinePhase, phaseOf } from "@millwright/core";
+import {
+  labelKeys,
+  type Machine,
+  machineMetricNames as names,
+  type MachinePhase,
+  phaseOf,
+} from "@millwright/core/machine-api";
 import type { ObjectGauge } from "./object-gauges.ts";
 import { conditionGauge, createdAt, numberGauge } from "./samples.ts";
 

@@ -1,5 +1,5 @@
 import type { OperationKind, Operations } from "@millwright/controllers";
-import { ownMetricNames } from "@millwright/core";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import { Gauge, type Registry } from "prom-client";
 
 const kinds: readonly OperationKind[] = ["create", "initialize", "find", "delete"];

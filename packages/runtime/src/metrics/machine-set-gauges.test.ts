@@ -1,4 +1,4 @@
-import type { MachineSet } from "@millwright/core";
+import type { MachineSet } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { measured } from "../testing/measured.ts";
 import { machineSetGauges } from "./machine-set-gauges.ts";

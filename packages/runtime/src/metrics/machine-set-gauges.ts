@@ -1,4 +1,4 @@
-import { machineSetMetricNames as names, type MachineSet } from "@millwright/core";
+import { machineSetMetricNames as names, type MachineSet } from "@millwright/core/machine-api";
 import type { ObjectGauge } from "./object-gauges.ts";
 import { conditionGauge, createdAt, failedMachinesGauge, numberGauge } from "./samples.ts";
 

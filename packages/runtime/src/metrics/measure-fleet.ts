@@ -4,7 +4,7 @@ import {
   machineMetricNames,
   machineSetMetricNames,
   processMetricNames,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { Counter, type Registry } from "prom-client";
 import { machineDeploymentGauges } from "./machine-deployment-gauges.ts";
 import { machineGauges } from "./machine-gauges.ts";

@@ -1,5 +1,5 @@
 import { shapeProblemsOf } from "@millwright/controllers";
-import type { ObjectMeta } from "@millwright/core";
+import type { ObjectMeta } from "@millwright/core/machine-api";
 import type { Informer } from "@millwright/kube";
 import { createLabelTexts, labelText } from "./label-text.ts";
 

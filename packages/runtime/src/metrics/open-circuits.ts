@@ -1,5 +1,5 @@
 import type { Operations } from "@millwright/controllers";
-import { ownMetricNames } from "@millwright/core";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import { Gauge, type Registry } from "prom-client";
 
 /** Adds the gauge of credentials whose calls are held back; counted at each scrape. */

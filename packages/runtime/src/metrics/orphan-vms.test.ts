@@ -1,5 +1,6 @@
 import { createControlCaches } from "@millwright/controllers";
-import { annotationKeys, machineClassResource, systemClock, systemRandom } from "@millwright/core";
+import { systemClock, systemRandom } from "@millwright/base";
+import { annotationKeys, machineClassResource } from "@millwright/core/machine-api";
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";

@@ -1,5 +1,5 @@
 import { type ControlCaches, readQuarantine } from "@millwright/controllers";
-import { ownMetricNames } from "@millwright/core";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import { Gauge, type Registry } from "prom-client";
 
 /** Adds the gauge of VMs without Machine that are in quarantine, by the records on their classes; counted at each scrape. */

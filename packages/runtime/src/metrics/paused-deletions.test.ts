@@ -1,6 +1,7 @@
 import type { CrdGuard } from "@millwright/controllers";
 import { createControlCaches } from "@millwright/controllers";
-import { machineResource, machineSetResource, systemClock, systemRandom } from "@millwright/core";
+import { systemClock, systemRandom } from "@millwright/base";
+import { machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-import { nodejsMetricNames, requestMetricNames } from "@millwright/core";
+import { nodejsMetricNames, requestMetricNames } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { textOfParts } from "./metric-parts.ts";
 import { measureProcess } from "./process-metrics.ts";

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { type MetricParts, readRegistry } from "./metric-parts.ts";
 import { type MeasuredClient, measureRequests } from "./request-metrics.ts";

@@ -1,13 +1,12 @@
 import { createControlCaches } from "@millwright/controllers";
+import { systemClock, systemRandom } from "@millwright/base";
 import {
   annotationKeys,
   machineApiVersion,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";

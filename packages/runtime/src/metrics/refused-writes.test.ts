@@ -1,4 +1,4 @@
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { countRefusedWrites } from "./refused-writes.ts";

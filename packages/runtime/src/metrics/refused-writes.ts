@@ -1,4 +1,4 @@
-import { ownMetricNames } from "@millwright/core";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import type { ObjectWrite } from "@millwright/kube";
 import { Counter, type Registry } from "prom-client";
 

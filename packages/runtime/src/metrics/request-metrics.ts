@@ -1,4 +1,4 @@
-import { requestMetricNames as names } from "@millwright/core";
+import { requestMetricNames as names } from "@millwright/core/machine-api";
 import type { ApiClient } from "@millwright/kube";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 

@@ -1,4 +1,4 @@
-import type { MachineSummary } from "@millwright/core";
+import type { MachineSummary } from "@millwright/core/machine-api";
 import type { ObjectGauge, Sample } from "./object-gauges.ts";
 
 /** A gauge with one number per object; it is not there where the number is not. */

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { createControlCaches } from "@millwright/controllers";
-import { machineResource, systemClock, systemRandom } from "@millwright/core";
+import { systemClock, systemRandom } from "@millwright/base";
+import { machineResource } from "@millwright/core/machine-api";
 import { createFakeApi } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { serveEndpoints } from "../endpoints.ts";

@@ -1,12 +1,11 @@
 import { createControlCaches } from "@millwright/controllers";
+import { systemClock, systemRandom } from "@millwright/base";
 import {
   machineClassResource,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { ApiObject, ResourceType } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";

@@ -1,5 +1,5 @@
 import { type ControlCaches, shapeProblemsOf } from "@millwright/controllers";
-import { ownMetricNames } from "@millwright/core";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import { Gauge, type Registry } from "prom-client";
 
 /** The caches of our kinds. */

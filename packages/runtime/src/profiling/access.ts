@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 
 /** Where profiles are served, and to whom. */
 export interface ProfilingAccess {

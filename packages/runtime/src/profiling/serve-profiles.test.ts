@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isConfigError, systemClock } from "@millwright/core";
+import { isConfigError, systemClock } from "@millwright/base";
 import { noLog } from "@millwright/kube";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type ProfilingOptions, type ProfilingServer, serveProfiles } from "./serve-profiles.ts";

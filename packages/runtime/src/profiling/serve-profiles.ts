@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import { type Clock, ConfigError } from "@millwright/core";
+import { type Clock, ConfigError } from "@millwright/base";
 import { type Log, messageOf } from "@millwright/kube";
 import { createLimitedServer, formatAddress, listen } from "@millwright/kube/endpoints";
 import { checkProfilingAccess, type ProfilingAccess, rejectionOf } from "./access.ts";

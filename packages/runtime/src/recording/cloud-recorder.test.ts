@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CloudExchange, Secret } from "@millwright/core";
+import { Secret } from "@millwright/base";
+import type { CloudExchange } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { openCloudRecorder } from "./cloud-recorder.ts";

@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
-import { type Clock, type CloudExchange, ConfigError, type SecretData } from "@millwright/core";
+import { type Clock, ConfigError, type SecretData } from "@millwright/base";
+import type { CloudExchange } from "@millwright/core";
 import { type Log, messageOf } from "@millwright/kube";
 import { createSanitizer } from "./sanitizer.ts";
 

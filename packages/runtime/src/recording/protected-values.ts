@@ -1,4 +1,4 @@
-import { createRedactor } from "@millwright/core";
+import { createRedactor } from "@millwright/base";
 import type { PlaceholderKind, Placeholders } from "./placeholders.ts";
 
 /** Values that are replaced wherever they appear. */

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { type CloudExchange, encodedForms, Secret, type SecretData } from "@millwright/core";
+import { encodedForms, Secret, type SecretData } from "@millwright/base";
+import type { CloudExchange } from "@millwright/core";
 import { expect, test } from "vitest";
 import { createSanitizer } from "./sanitizer.ts";
 

@@ -1,4 +1,5 @@
-import { type CloudExchange, type SecretData, userDataKey } from "@millwright/core";
+import type { SecretData } from "@millwright/base";
+import { type CloudExchange, userDataKey } from "@millwright/core";
 import { createPlaceholders, isPlaceholder, type PlaceholderKind } from "./placeholders.ts";
 import { createProtectedValues } from "./protected-values.ts";
 import { mapFormFields, mapJsonFields, mapXmlFields } from "./sensitive-fields.ts";

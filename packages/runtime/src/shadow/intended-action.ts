@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import { controllerRefOf, type KubeObject, type ObjectRef } from "@millwright/kube";
 
 /** What a controller would do to an object: a closed set, the label `action` of metrics. */

@@ -1,4 +1,4 @@
-import { machineResource, machineSetResource } from "@millwright/core";
+import { machineResource, machineSetResource } from "@millwright/core/machine-api";
 import { podResource } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

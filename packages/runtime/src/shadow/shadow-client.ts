@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import { type ApiClient, type ApiObject, type KubeObject, type ObjectRef } from "@millwright/kube";
 import type { RefusedWrite } from "./intended-action.ts";
 

@@ -1,4 +1,4 @@
-import { machineSetResource } from "@millwright/core";
+import { machineSetResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

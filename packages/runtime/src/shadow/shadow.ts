@@ -1,5 +1,6 @@
 import type { CacheOptions, ControlCaches, MachineControllerOptions } from "@millwright/controllers";
-import { type Clock, ownMetricNames, systemClock } from "@millwright/core";
+import { type Clock, systemClock } from "@millwright/base";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import { type ApiClient, type ApiObject, controllerRefOf, type Log } from "@millwright/kube";
 import { Counter, Gauge, Registry } from "prom-client";
 import type { DriverHost } from "../drivers/driver-host.ts";

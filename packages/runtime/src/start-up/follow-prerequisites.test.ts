@@ -1,4 +1,5 @@
-import { crds, type RequiredPermission, requiredPermissions, requiredRoles, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { crds, type RequiredPermission, requiredPermissions, requiredRoles } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError, type LogLevel } from "@millwright/kube";
 import { beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,6 @@
-import type { CheckOutcome, Clock, Random, RequiredPermission } from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
+import type { CheckOutcome } from "@millwright/core";
+import type { RequiredPermission } from "@millwright/core/machine-api";
 import { type ApiClient, backoffDelay, type Log } from "@millwright/kube";
 import type { CheckedApi } from "../doctor/check-api.ts";
 import { checkKinds } from "../doctor/check-kinds.ts";

@@ -6,7 +6,7 @@ import {
   readMachineClass,
   readMachineDeployment,
   readMachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { drainSourcesOf } from "../describe/drain-sources-of.ts";
 import type { ClusterObjects } from "../explain/cluster-objects.ts";
 

@@ -1,11 +1,6 @@
-import {
-  type Driver,
-  type DriverDefinition,
-  type Machine,
-  type MachineClass,
-  MachineError,
-  Secret,
-} from "@millwright/core";
+import { Secret } from "@millwright/base";
+import { type Driver, type DriverDefinition, MachineError } from "@millwright/core";
+import type { Machine, MachineClass } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import type { CreateVmCall } from "@millwright/controllers";
 import type { Log } from "@millwright/kube";

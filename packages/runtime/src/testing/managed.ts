@@ -1,12 +1,6 @@
-import {
-  type Driver,
-  type Machine,
-  machineClassResource,
-  MachineError,
-  machineResource,
-  type MachineSet,
-  seededRandom,
-} from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { type Driver, MachineError } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource, type MachineSet } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { secretResource } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";

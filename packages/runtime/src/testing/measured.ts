@@ -1,4 +1,4 @@
-import type { ObjectMeta } from "@millwright/core";
+import type { ObjectMeta } from "@millwright/core/machine-api";
 import { type ObjectGauge, type ObjectMetrics, writeObjectMetrics } from "../metrics/object-gauges.ts";
 import { samplesIn } from "./metric-lines.ts";
 

@@ -5,7 +5,7 @@ import {
   machineDeploymentResource,
   machineResource,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ApiObject, nodeResource, type ResourceType, secretResource } from "@millwright/kube";
 
 /** The kinds that carry finalizers of ours, owners first: an object that is being deleted must not lose its children before it goes itself. */

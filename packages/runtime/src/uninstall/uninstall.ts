@@ -1,4 +1,5 @@
-import { isRecord, leaseNames, type Machine, machineResource, systemClock, systemRandom } from "@millwright/core";
+import { isRecord, systemClock, systemRandom } from "@millwright/base";
+import { leaseNames, type Machine, machineResource } from "@millwright/core/machine-api";
 import {
   type ApiClient,
   type ApiObject,

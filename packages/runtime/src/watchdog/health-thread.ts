@@ -6,7 +6,7 @@
 import { writeSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
-import type { LogFields } from "@millwright/core";
+import type { LogFields } from "@millwright/base";
 import { createLimitedServer, createTokenGate, listen, type Rejection } from "@millwright/kube/endpoints";
 import {
   type FromHealthThread,

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from "node:v8";
-import { type Clock, ownMetricNames, type Timer } from "@millwright/core";
+import type { Clock, Timer } from "@millwright/base";
+import { ownMetricNames } from "@millwright/core/machine-api";
 import type { Log } from "@millwright/kube";
 import { Gauge, Histogram, Registry } from "prom-client";
 import {

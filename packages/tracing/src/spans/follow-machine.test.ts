@@ -1,4 +1,4 @@
-import { type Machine, markerOf } from "@millwright/core";
+import { type Machine, markerOf } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { followGone, followMachine, type MachineProgress, type MachineSpan } from "./follow-machine.ts";
 

@@ -1,4 +1,4 @@
-import { type Machine, phaseOf, readOperation } from "@millwright/core";
+import { type Machine, phaseOf, readOperation } from "@millwright/core/machine-api";
 import type { TraceName } from "./span-ids.ts";
 
 /** A part of a machine's life that has ended. Times are milliseconds of the wall clock. */

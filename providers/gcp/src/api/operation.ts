@@ -1,4 +1,4 @@
-import { type MachineError, type MachineErrorOptions } from "@millwright/core";
+import type { MachineError, MachineErrorOptions } from "@millwright/core";
 import { fieldOf } from "@millwright/core/driver-kit";
 import { isCapacityCode } from "./error-codes.ts";
 import { googleError } from "./errors.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 
 /** A field of a message. */
 export interface ApiField {

@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import type { ApiField, ApiMessage } from "./api-model.ts";
 import { formatOf, type FormatContext, keyProblem } from "./formats.ts";
 

@@ -1,5 +1,5 @@
 import type { EmulatorReply, EmulatorRequest, Exchange } from "../../server/index.ts";
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import { type ApiMessage, type ApiMethod, computeModel } from "./api-model.ts";
 import { checkMessage, type Report } from "./check-message.ts";
 import { isKnownDifference } from "./known-differences.ts";

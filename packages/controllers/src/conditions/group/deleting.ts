@@ -1,4 +1,4 @@
-import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
+import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core/machine-api";
 import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 import { slowLine } from "./scaling-down.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { DerivedCondition } from "@millwright/kube";
 import type { MachineFacts } from "../machine/facts.ts";
 import { msUntilIssuesChange } from "../machine/machine-conditions.ts";

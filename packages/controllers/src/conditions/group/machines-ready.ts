@@ -3,7 +3,7 @@ import {
   clusterApiReasons as reasons,
   machineConditionTypes,
   storedMachineConditionTypes,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type ConditionState, aggregateConditions, findCondition } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 

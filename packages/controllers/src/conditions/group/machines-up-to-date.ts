@@ -1,4 +1,8 @@
-import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
+import {
+  clusterApiConditionTypes,
+  clusterApiReasons as reasons,
+  machineConditionTypes,
+} from "@millwright/core/machine-api";
 import { timeOf } from "../machine/facts.ts";
 import { type ConditionState, aggregateConditions } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";

@@ -1,4 +1,8 @@
-import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
+import {
+  clusterApiConditionTypes,
+  clusterApiReasons as reasons,
+  machineConditionTypes,
+} from "@millwright/core/machine-api";
 import { type ConditionState, aggregateConditions, shortenNames } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 

@@ -1,4 +1,4 @@
-import { legacyConditionTypes, legacyReasons, specValidConditionType } from "@millwright/core";
+import { legacyConditionTypes, legacyReasons, specValidConditionType } from "@millwright/core/machine-api";
 import { type ApiObject, type Condition, cutText, findCondition } from "@millwright/kube";
 
 /** The request for one machine that the API server rejected last, by MCM's conditions of its owner: `last creation failed: …`; at most one. */

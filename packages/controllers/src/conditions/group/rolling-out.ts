@@ -1,4 +1,4 @@
-import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
+import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core/machine-api";
 import { type ConditionState, cutMessage, shortenNames } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 

@@ -1,4 +1,4 @@
-import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
+import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core/machine-api";
 import { type ConditionState, cutMessage } from "@millwright/kube";
 
 /** How many machines there are, and how many there should be. */

@@ -9,7 +9,7 @@ import {
   specValidConditionType,
   summaryConditionTypes,
   writeRefusedConditionType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { type Condition, findCondition, removeCondition, setCondition } from "@millwright/kube";
 import { withStored } from "../../model/refused-write.ts";
 

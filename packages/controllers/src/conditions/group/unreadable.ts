@@ -1,4 +1,4 @@
-import { clusterApiReasons as reasons } from "@millwright/core";
+import { clusterApiReasons as reasons } from "@millwright/core/machine-api";
 import type { ConditionState } from "@millwright/kube";
 
 /** A condition that depends on a spec that cannot be read: Unknown, rather than the result for an empty spec. */

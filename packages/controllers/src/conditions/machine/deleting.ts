@@ -7,7 +7,7 @@ import {
   machineConditionTypes as types,
   readOperation,
   storedMachineConditionTypes,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { cutText, shortenNames } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import { type ConditionOf, type MachineFacts, newCondition, timeOf } from "./facts.ts";

@@ -1,5 +1,11 @@
-import type { ConditionStatus, Machine, MachineDeployment, MachineSet, NodeCondition } from "@millwright/core";
-import { isNodeConditionType, labelKeys, phaseOf, readOperation } from "@millwright/core";
+import type {
+  ConditionStatus,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+  NodeCondition,
+} from "@millwright/core/machine-api";
+import { isNodeConditionType, labelKeys, phaseOf, readOperation } from "@millwright/core/machine-api";
 import type { DerivedCondition } from "@millwright/kube";
 import type { Node } from "../../model/node-objects.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";

@@ -5,7 +5,7 @@ import {
   phaseOf,
   conflictConditionType,
   severalNodesConditionType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { isProvisioningVm } from "../../model/provisioning.ts";
 import { isPast } from "./deleting.ts";
 import { classKindOf, type ConditionOf, phaseSince, newCondition } from "./facts.ts";

@@ -1,4 +1,4 @@
-import { type Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, inPhase } from "../../testing/builders.ts";

@@ -1,4 +1,4 @@
-import { clusterApiReasons as reasons, machineConditionTypes as types } from "@millwright/core";
+import { clusterApiReasons as reasons, machineConditionTypes as types } from "@millwright/core/machine-api";
 import type { DerivedCondition } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import { healthTimeoutMs } from "../../model/timeouts.ts";

@@ -1,4 +1,4 @@
-import { type Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
 import { itsNode, lastly, withVm } from "../../testing/snapshots.ts";

@@ -5,7 +5,7 @@ import {
   type NodeCondition,
   nodeConditionTypes,
   unknownNodeName,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { findCondition, type DerivedCondition, cutText } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import {

@@ -3,7 +3,7 @@ import {
   machineConditionTypes as types,
   nodeConditionTypes,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type DerivedCondition,
   findCondition,

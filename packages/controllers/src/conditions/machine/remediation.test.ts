@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, remediationHolds, remediationOnHold } from "@millwright/core";
+import { annotationKeys, type Machine, remediationHolds, remediationOnHold } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineDeployment, inPhase } from "../../testing/builders.ts";
 import { itsNode, lastly, later, testNow } from "../../testing/snapshots.ts";

@@ -1,13 +1,13 @@
+import { formatGoDuration } from "@millwright/base";
 import {
   clusterApiReasons as reasons,
-  formatGoDuration,
   holdText,
   machineConditionTypes as types,
   nodeConditionTypes,
   phaseOf,
   readOperation,
   terminatingReasons,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { findCondition, cutText } from "@millwright/kube";
 import { isForReplacement } from "../../machine-lists/for-replacement.ts";
 import { isDeleting } from "../../model/phase.ts";

@@ -1,4 +1,4 @@
-import { isNodeConditionType, type MachineStatus } from "@millwright/core";
+import { isNodeConditionType, type MachineStatus } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, inPhase } from "../../testing/builders.ts";

@@ -4,7 +4,7 @@ import {
   type NodeCondition,
   phaseOf,
   storedMachineConditionTypes as types,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   apiTime,
   type ConditionState,

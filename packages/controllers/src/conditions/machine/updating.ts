@@ -8,7 +8,7 @@ import {
   type MachineTemplate,
   nodeConditionTypes,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { equalJson, findCondition, cutText } from "@millwright/kube";
 import { isSameTemplate } from "../../model/template-hash.ts";
 import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, newCondition } from "./facts.ts";

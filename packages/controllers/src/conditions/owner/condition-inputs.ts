@@ -1,4 +1,4 @@
-import { controllerOf, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { controllerOf, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import { areNodesUnread } from "../../cluster/unread-target.ts";

@@ -6,7 +6,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { findCondition, nodeResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import { machinesMatching } from "../../cluster/node-candidates.ts";

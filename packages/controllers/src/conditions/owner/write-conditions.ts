@@ -1,5 +1,5 @@
 import type { Decision } from "../../model/decision.ts";
-import type { MachineSummary } from "@millwright/core";
+import type { MachineSummary } from "@millwright/core/machine-api";
 import type { Condition } from "@millwright/kube";
 import type { GroupConditions } from "../group/group-conditions.ts";
 import { type Cause, type SummaryFacts, withSummary } from "../group/summary.ts";

@@ -5,7 +5,7 @@ import {
   type MachineDeployment,
   type MachineSet,
   readOperation,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { machinesWhere, predicateFor } from "../../machine-lists/machine-list.ts";
 import { isJoinHeld } from "../../model/remediation-budget.ts";
 import { isDeleting, isFailed } from "../../model/phase.ts";

@@ -1,12 +1,12 @@
+import { parseGoDuration } from "@millwright/base";
 import {
   annotationKeys,
   type IntOrPercent,
   type MachineDeployment,
-  parseGoDuration,
   readIntOrPercent,
   resolveFenceposts,
   rolloutHoldReasons,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import type { RolloutGates } from "../state/rollout-gates.ts";
 import { availableSince } from "../../machine-lists/available-since.ts";

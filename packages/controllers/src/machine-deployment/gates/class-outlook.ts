@@ -1,4 +1,4 @@
-import type { MachineDeployment, MachineSet } from "@millwright/core";
+import type { MachineDeployment, MachineSet } from "@millwright/core/machine-api";
 import { messageOf } from "@millwright/kube";
 import { isUnchecked, withVerdict } from "../../cluster/class-checks.ts";
 import { resolveNamedClass } from "../../cluster/class-view.ts";

@@ -1,7 +1,8 @@
 import { countWhere, machinesWhere } from "../../machine-lists/machine-list.ts";
 import { isUnderUpdate } from "../../model/in-place-state.ts";
 import { isAvailable, isPresent } from "../../model/phase.ts";
-import { phaseOf, type Machine, nameList, rolloutHoldReasons } from "@millwright/core";
+import { nameList } from "@millwright/base";
+import { phaseOf, type Machine, rolloutHoldReasons } from "@millwright/core/machine-api";
 import { boundsOf } from "../state/rollout-bounds.ts";
 import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 import { sum } from "../state/set-size.ts";

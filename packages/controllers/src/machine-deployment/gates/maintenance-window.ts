@@ -1,4 +1,5 @@
-import { annotationKeys, type MachineDeployment, parseGoDuration } from "@millwright/core";
+import { parseGoDuration } from "@millwright/base";
+import { annotationKeys, type MachineDeployment } from "@millwright/core/machine-api";
 import { Cron } from "croner";
 
 /** A recurring period in which machines may be replaced voluntarily. */

@@ -1,4 +1,4 @@
-import { labelKeys, type MachineDeployment } from "@millwright/core";
+import { labelKeys, type MachineDeployment } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { begunRollout } from "../../testing/begun-rollout.ts";
 import type { Change } from "../../testing/builders.ts";

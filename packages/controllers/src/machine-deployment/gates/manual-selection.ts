@@ -1,4 +1,4 @@
-import { labelKeys, rolloutHoldReasons } from "@millwright/core";
+import { labelKeys, rolloutHoldReasons } from "@millwright/core/machine-api";
 import { isDeleting } from "../../model/phase.ts";
 import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 import type { Sets } from "../state/sets.ts";

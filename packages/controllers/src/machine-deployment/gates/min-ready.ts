@@ -1,4 +1,4 @@
-import type { Machine, MachineDeployment } from "@millwright/core";
+import type { Machine, MachineDeployment } from "@millwright/core/machine-api";
 import { longestAvailable, availableSince } from "../../machine-lists/available-since.ts";
 import type { MachineList } from "../../machine-lists/machine-list.ts";
 import { honoredMinReadySeconds } from "../../model/min-ready.ts";

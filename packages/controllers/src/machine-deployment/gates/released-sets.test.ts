@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aMachineSet, annotated, beingDeleted, type Change, named } from "../../testing/builders.ts";
-import type { MachineSet } from "@millwright/core";
+import type { MachineSet } from "@millwright/core/machine-api";
 import { unlimited } from "../state/rollout-gates.ts";
 import { releasedSetsGate } from "./released-sets.ts";
 

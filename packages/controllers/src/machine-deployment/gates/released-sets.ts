@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineSet } from "@millwright/core";
+import { annotationKeys, type MachineSet } from "@millwright/core/machine-api";
 import { RELEASE_WINDOW_MS, releaseOf } from "../../safety/released-machines.ts";
 import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 

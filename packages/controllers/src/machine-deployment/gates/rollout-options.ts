@@ -1,4 +1,4 @@
-import { annotationKeys, type FieldProblem, joinPath, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type FieldProblem, joinPath, type MachineDeployment } from "@millwright/core/machine-api";
 import { readCanarySteps, readContinue } from "./canary-steps.ts";
 import { readWindows } from "./maintenance-window.ts";
 

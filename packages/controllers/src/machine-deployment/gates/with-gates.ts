@@ -1,4 +1,4 @@
-import { type MachineDeployment, rolloutHoldReasons as reasons } from "@millwright/core";
+import { type MachineDeployment, rolloutHoldReasons as reasons } from "@millwright/core/machine-api";
 import { apiTime, cutText } from "@millwright/kube";
 import { holdOn } from "../../model/hold.ts";
 import { canaryGates, readCanarySteps } from "./canary-steps.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, inPlaceUpdateReasons as reasons, labelKeys, taintKeys } from "@millwright/core";
+import { annotationKeys, inPlaceUpdateReasons as reasons, labelKeys, taintKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachine, aNode, beingDeleted, inPhase, labelled } from "../../testing/builders.ts";

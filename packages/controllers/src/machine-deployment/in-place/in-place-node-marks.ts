@@ -7,7 +7,7 @@ import {
   taintEffects,
   taintKeys,
   updateResults,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import type { NodeConditionState } from "../../model/node-condition.ts";
 import { type DesiredNodeMarks, noChange } from "../state/node-patch.ts";

@@ -6,7 +6,7 @@ import {
   phaseOf,
   resolveFenceposts,
   taintKeys,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";

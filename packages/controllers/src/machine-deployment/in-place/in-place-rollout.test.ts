@@ -5,7 +5,7 @@ import {
   type Machine,
   type MachineDeployment,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { inPlaceReasonOf } from "../../model/in-place-state.ts";
 import { begunRollout, sized, edit } from "../../testing/begun-rollout.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, inPlaceUpdateReasons, labelKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, inPlaceUpdateReasons, labelKeys, type MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { inPlaceReasonOf } from "../../model/in-place-state.ts";
 import { aMachineDeployment, annotated, type Change } from "../../testing/builders.ts";

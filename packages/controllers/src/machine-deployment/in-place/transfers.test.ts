@@ -1,4 +1,4 @@
-import { labelKeys, readMachine } from "@millwright/core";
+import { labelKeys, readMachine } from "@millwright/core/machine-api";
 import { applyMergePatch, controllerRefOf } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineSet, named, ownedBy } from "../../testing/builders.ts";

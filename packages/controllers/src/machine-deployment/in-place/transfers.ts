@@ -1,3 +1,4 @@
+import { nameList } from "@millwright/base";
 import {
   eventReasons,
   labelKeys,
@@ -5,8 +6,7 @@ import {
   type MachineSet,
   machineSetResource,
   updateResults,
-  nameList,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
 import { countWhere, machinesWhere } from "../../machine-lists/machine-list.ts";
 import { holdOn } from "../../model/hold.ts";

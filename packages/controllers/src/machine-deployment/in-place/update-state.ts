@@ -1,11 +1,11 @@
+import { isRecord } from "@millwright/base";
 import {
   inPlaceUpdateReasons as reasons,
   labelKeys,
   type Machine,
   phaseOf,
   annotationKeys,
-  isRecord,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import { inPlaceReasonOf, isUnderUpdate } from "../../model/in-place-state.ts";
 import { isAvailable, isDeleting } from "../../model/phase.ts";

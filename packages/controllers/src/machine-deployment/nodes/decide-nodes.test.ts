@@ -1,4 +1,10 @@
-import { annotationKeys, labelKeys, type Machine, type MachineDeployment, taintKeys } from "@millwright/core";
+import {
+  annotationKeys,
+  labelKeys,
+  type Machine,
+  type MachineDeployment,
+  taintKeys,
+} from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { MachineList, MachinePredicate } from "../../machine-lists/machine-list.ts";

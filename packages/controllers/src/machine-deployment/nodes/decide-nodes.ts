@@ -1,5 +1,5 @@
 import { type NodeChange, nodePatch, noChange } from "../state/node-patch.ts";
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import { candidatesIn, type MachineList, type MachinePredicate } from "../../machine-lists/machine-list.ts";

@@ -5,7 +5,7 @@ import {
   legacyReasons,
   type MachineDeployment,
   trueLabel,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { findCondition } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { MachineDeploymentSnapshot } from "../state/snapshot.ts";

@@ -1,4 +1,4 @@
-import { nodeConditionTypes } from "@millwright/core";
+import { nodeConditionTypes } from "@millwright/core/machine-api";
 import { equalJson } from "@millwright/kube";
 import type { Node } from "../../model/node-objects.ts";
 import { conditionOf } from "../../model/node-condition.ts";

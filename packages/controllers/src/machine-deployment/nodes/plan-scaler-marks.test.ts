@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine } from "@millwright/core";
+import { annotationKeys, type Machine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import {
   aMachine,

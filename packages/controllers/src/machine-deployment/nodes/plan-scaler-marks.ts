@@ -4,7 +4,7 @@ import {
   deletionMachinePriority,
   type Machine,
   type MachineDeployment,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import { hasMark, isPrioritizedForDeletion } from "../../model/scale-in-mark.ts";
 import { isDeleting, isFailed } from "../../model/phase.ts";

@@ -1,4 +1,5 @@
-import { machineDeploymentResource, machineSetResource, seededRandom } from "@millwright/core";
+import { seededRandom } from "@millwright/base";
+import { machineDeploymentResource, machineSetResource } from "@millwright/core/machine-api";
 import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError, newControllerRef, createWriter } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";

@@ -8,7 +8,7 @@ import {
   machineDeploymentResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { ApiError, isAlreadyExists, isNamespaceTerminating, setCondition, type Writer } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import { withSummaryOfHeld } from "../../conditions/group/summary.ts";

@@ -4,7 +4,7 @@ import {
   selectorMatches,
   validateMachineDeployment,
   validateMachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";

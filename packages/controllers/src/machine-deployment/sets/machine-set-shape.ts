@@ -8,7 +8,7 @@ import {
   type MachineSet,
   type MachineTemplate,
   trueLabel,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createMergePatch, newControllerRef } from "@millwright/kube";
 import type { RolloutBounds } from "../state/rollout-bounds.ts";
 import { revisionAnnotations } from "../state/revision.ts";

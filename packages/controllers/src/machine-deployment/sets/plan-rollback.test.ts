@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, annotated, type Change, createdAt, named } from "../../testing/builders.ts";

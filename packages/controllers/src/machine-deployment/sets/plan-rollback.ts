@@ -4,7 +4,7 @@ import {
   labelKeys,
   type MachineDeployment,
   type MachineSet,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { createMergePatch } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { findNewSet } from "../state/sets.ts";

@@ -1,4 +1,4 @@
-import { controllerOf, type MachineSet, machineSetResource } from "@millwright/core";
+import { controllerOf, type MachineSet, machineSetResource } from "@millwright/core/machine-api";
 import { describeType, ignoreNotFound, keyOf } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 

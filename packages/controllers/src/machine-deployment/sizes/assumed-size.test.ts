@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type MachineDeployment } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet } from "../../testing/builders.ts";
 import { assumedSize } from "./assumed-size.ts";

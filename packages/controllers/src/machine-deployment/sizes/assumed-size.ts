@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment, type MachineSet, readSizeLimits } from "@millwright/core";
+import { annotationKeys, type MachineDeployment, type MachineSet, readSizeLimits } from "@millwright/core/machine-api";
 import { notedNumber } from "../state/set-size.ts";
 
 const replicasOf = ({ spec }: MachineSet): number => spec.replicas ?? 0;

@@ -1,4 +1,4 @@
-import { resolveFenceposts } from "@millwright/core";
+import { resolveFenceposts } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { newSetReplicas, planRollingUpdate } from "./plan-rolling-update.ts";

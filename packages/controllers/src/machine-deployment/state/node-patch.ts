@@ -1,4 +1,4 @@
-import { type Taint, taintEffects, taintKeys } from "@millwright/core";
+import { type Taint, taintEffects, taintKeys } from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import type { NodeConditionState } from "../../model/node-condition.ts";
 

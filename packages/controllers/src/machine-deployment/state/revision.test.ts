@@ -1,4 +1,4 @@
-import { annotationKeys } from "@millwright/core";
+import { annotationKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachineSet, annotated } from "../../testing/builders.ts";
 import { newRevision, revisionAnnotations, revisionOf } from "./revision.ts";

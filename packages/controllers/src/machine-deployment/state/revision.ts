@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineSet, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, type MachineSet, type MachineDeployment } from "@millwright/core/machine-api";
 import type { SetView } from "./set-size.ts";
 
 /** Most revisions that a set remembers of its past; without a bound the annotation would outgrow the object. */

@@ -1,4 +1,4 @@
-import { type MachineDeployment, resolveFenceposts } from "@millwright/core";
+import { type MachineDeployment, resolveFenceposts } from "@millwright/core/machine-api";
 
 /** Bounds of a rollout, resolved to machines. */
 export interface RolloutBounds {

@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import { apiTime } from "@millwright/kube";
 import { countWhere } from "../../machine-lists/machine-list.ts";
 import { isPresent } from "../../model/phase.ts";

@@ -1,4 +1,4 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineSet, beingDeleted, type Change, inPhase, labelled, named } from "../../testing/builders.ts";
 import { recoveredSize } from "./set-size.ts";

@@ -1,4 +1,4 @@
-import { type Machine, type MachineSet, labelKeys } from "@millwright/core";
+import { type Machine, type MachineSet, labelKeys } from "@millwright/core/machine-api";
 import { longestAvailable } from "../../machine-lists/available-since.ts";
 import { countWhere, type MachineList } from "../../machine-lists/machine-list.ts";
 import { isAvailable, isPresent } from "../../model/phase.ts";

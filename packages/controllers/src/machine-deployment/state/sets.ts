@@ -1,4 +1,4 @@
-import { labelKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { labelKeys, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import { isSameTemplate } from "../../model/template-hash.ts";
 import type { MachineList } from "../../machine-lists/machine-list.ts";
 import type { SetView } from "./set-size.ts";

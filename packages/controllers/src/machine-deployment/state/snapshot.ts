@@ -1,4 +1,9 @@
-import type { FieldProblem, MachineDeployment, MachineDeploymentStatus, MachineSet } from "@millwright/core";
+import type {
+  FieldProblem,
+  MachineDeployment,
+  MachineDeploymentStatus,
+  MachineSet,
+} from "@millwright/core/machine-api";
 import type { Claims, OrphaningOwners } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { Hold } from "../../model/hold.ts";

@@ -1,4 +1,4 @@
-import type { MachineSet } from "@millwright/core";
+import type { MachineSet } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, type Change, named } from "../../testing/builders.ts";
 import { surplusHistory } from "./revision.ts";

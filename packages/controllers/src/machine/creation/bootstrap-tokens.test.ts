@@ -1,4 +1,4 @@
-import { Secret, seededRandom } from "@millwright/core";
+import { Secret, seededRandom } from "@millwright/base";
 import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError, secretResource } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";

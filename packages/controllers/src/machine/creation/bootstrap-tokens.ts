@@ -1,14 +1,7 @@
 import { createHash } from "node:crypto";
-import {
-  annotationKeys,
-  bootstrapToken,
-  type Clock,
-  isMachineError,
-  type Machine,
-  MachineError,
-  type Random,
-  Secret,
-} from "@millwright/core";
+import { type Clock, type Random, Secret } from "@millwright/base";
+import { isMachineError, MachineError } from "@millwright/core";
+import { annotationKeys, bootstrapToken, type Machine } from "@millwright/core/machine-api";
 import {
   type ApiClient,
   ignoreNotFound,

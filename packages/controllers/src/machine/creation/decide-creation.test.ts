@@ -1,4 +1,4 @@
-import { allowsTransition, phaseOf } from "@millwright/core";
+import { allowsTransition, phaseOf } from "@millwright/core/machine-api";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, aMachineClass, createdAt, inPhase, testNamespace } from "../../testing/builders.ts";
 import {

@@ -1,4 +1,5 @@
-import { annotationKeys, labelKeys, machineEventReasons, type MachineErrorCode } from "@millwright/core";
+import type { MachineErrorCode } from "@millwright/core";
+import { annotationKeys, labelKeys, machineEventReasons } from "@millwright/core/machine-api";
 import { type MachineDecision, nothing } from "../state/decision.ts";
 import { isInitializationDue } from "../../model/initialization.ts";
 import type { FailedOperation, OperationKind, OperationResult, OperationView } from "../../model/operation.ts";

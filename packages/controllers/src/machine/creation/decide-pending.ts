@@ -1,4 +1,4 @@
-import { eventsText, machineEventReasons, provisioningTimedOut, readOperation } from "@millwright/core";
+import { eventsText, machineEventReasons, provisioningTimedOut, readOperation } from "@millwright/core/machine-api";
 import type { MachineDecision } from "../state/decision.ts";
 import type { PendingView } from "../../model/operation.ts";
 import { isProvisioningVm } from "../../model/provisioning.ts";

@@ -1,4 +1,4 @@
-import { staleNode, staleVmDeletionPending } from "@millwright/core";
+import { staleNode, staleVmDeletionPending } from "@millwright/core/machine-api";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";

@@ -1,4 +1,4 @@
-import { waitingForOtherMachines } from "@millwright/core";
+import { waitingForOtherMachines } from "@millwright/core/machine-api";
 import { type MachineDecision, nothing } from "../state/decision.ts";
 import type { OperationView } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";

@@ -1,4 +1,5 @@
-import { isMachineErrorCode, type MachineErrorCode, machineErrorCodes } from "@millwright/core";
+import { isMachineErrorCode, type MachineErrorCode } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
 import { describe, expect, it, test } from "vitest";
 import type { ClassView } from "../../cluster/class-view.ts";
 import type { OperationKind, OperationView } from "../../model/operation.ts";

@@ -1,5 +1,6 @@
 import { createVirtualClock } from "@millwright/core/testing";
-import type { Clock, MachineErrorCode } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import type { MachineErrorCode } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLaunchThrottle, type LaunchLimits, type LaunchOutcome } from "./launch-throttle.ts";

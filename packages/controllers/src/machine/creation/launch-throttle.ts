@@ -1,5 +1,7 @@
 import type { LaunchRequest, ClassBackoff } from "../../model/operation.ts";
-import { type Clock, type MachineErrorCode, retryClassOf, type Timer } from "@millwright/core";
+import type { Clock, Timer } from "@millwright/base";
+import type { MachineErrorCode } from "@millwright/core";
+import { retryClassOf } from "@millwright/core/driver-host";
 import { backoffMs, jitterOf } from "../../model/retry.ts";
 import type { Live } from "../../model/live.ts";
 

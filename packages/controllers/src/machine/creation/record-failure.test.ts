@@ -1,4 +1,5 @@
-import { decodeMachineError, type MachineErrorCode, machineErrorCodes } from "@millwright/core";
+import type { MachineErrorCode } from "@millwright/core";
+import { decodeMachineError, machineErrorCodes } from "@millwright/core/driver-host";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, annotated, createdAt, inPhase } from "../../testing/builders.ts";
 import { withIntent, decide, failedBefore, machineThen, startAgain } from "../../testing/creations.ts";

@@ -1,11 +1,11 @@
+import { retryClassOf } from "@millwright/core/driver-host";
 import {
   type FailureEvent,
   machineEventReasons,
   type MachinePhase,
   type MachineStatus,
   type OperationEvent,
-  retryClassOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Reason } from "../../model/decision.ts";
 import type { MachineDecision } from "../state/decision.ts";
 import type { FailedOperation } from "../../model/operation.ts";

@@ -8,7 +8,7 @@ import {
   answeredVmOfOtherMachine,
   type Machine,
   unusableNodeName,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Reason } from "../../model/decision.ts";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import type { OperationResult } from "../../model/operation.ts";

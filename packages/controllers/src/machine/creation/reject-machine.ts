@@ -1,4 +1,4 @@
-import { formatProblems, machineEventReasons, type OperationEvent } from "@millwright/core";
+import { formatProblems, machineEventReasons, type OperationEvent } from "@millwright/core/machine-api";
 import type { MachineDecision } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import type { ClassProblem } from "../../model/driver-port.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineClass, type Change, named } from "../../testing/builders.ts";
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { launchGroupOf } from "./start-creation.ts";
 
 const nodeTemplate = { capacity: { cpu: 1, gpu: 0, memory: "1Gi" }, instanceType: "s", region: "r", zone: "a" };

@@ -1,4 +1,4 @@
-import type { Machine, MachineClass } from "@millwright/core";
+import type { Machine, MachineClass } from "@millwright/core/machine-api";
 import type { MachineAction } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { type CreationIntent, intentAnnotation, intentFor, isStored } from "../../model/creation-intent.ts";

@@ -1,4 +1,4 @@
-import { type Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { type Change, labelled } from "../../testing/builders.ts";
 import { aPod, at, cordoned, decide, marker, textOf } from "../../testing/deletions.ts";

@@ -1,4 +1,4 @@
-import { deletionEvents, labelKeys, type OperationEvent } from "@millwright/core";
+import { deletionEvents, labelKeys, type OperationEvent } from "@millwright/core/machine-api";
 import type { MachineAction } from "../state/decision.ts";
 import { deletionStart, drainTimeoutMs } from "../../model/timeouts.ts";
 import { isForceDeletion } from "../../model/force-deletion.ts";

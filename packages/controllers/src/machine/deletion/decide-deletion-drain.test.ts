@@ -1,4 +1,4 @@
-import { type Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { newControllerRef } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
 import type { Pod } from "../../model/node-objects.ts";

@@ -1,4 +1,6 @@
-import { type Machine, type MachineErrorCode, machineErrorCodes } from "@millwright/core";
+import type { MachineErrorCode } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
+import type { Machine } from "@millwright/core/machine-api";
 import { describe, expect, it, test } from "vitest";
 import { noRequestAnnotation } from "../../model/creation-intent.ts";
 import type { Node } from "../../model/node-objects.ts";

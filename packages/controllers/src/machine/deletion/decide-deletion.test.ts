@@ -1,4 +1,5 @@
-import { type MachineErrorCode, machineErrorCodes } from "@millwright/core";
+import type { MachineErrorCode } from "@millwright/core";
+import { machineErrorCodes } from "@millwright/core/driver-host";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, annotated, beingDeleted, inPhase, labelled } from "../../testing/builders.ts";
 import {

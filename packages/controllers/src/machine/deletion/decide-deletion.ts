@@ -13,7 +13,7 @@ import {
   type OperationEvents,
   phaseOf,
   readOperation,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { deleteNode, deleteVm, deleteVolumeAttachments, getVmStatus, removeFinalizer, type Stage } from "./stages.ts";

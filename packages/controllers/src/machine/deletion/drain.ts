@@ -7,7 +7,7 @@ import {
   type OperationEvent,
   phaseOf,
   terminatingReasons,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { dropFinalizerPatch } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { drainStatusUpdate } from "../drain/drain-status-update.ts";

@@ -1,4 +1,4 @@
-import { type MachineClass, machineClassResource } from "@millwright/core";
+import { type MachineClass, machineClassResource } from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
 import {

@@ -1,4 +1,4 @@
-import type { Machine, MachineClass } from "@millwright/core";
+import type { Machine, MachineClass } from "@millwright/core/machine-api";
 import type { ControlCaches } from "../../cluster/caches.ts";
 import { resolveClass, type ResolvedClass } from "../../cluster/class-view.ts";
 import type { MachineDriver } from "../../model/driver-port.ts";

@@ -1,4 +1,5 @@
-import { labelKeys, type Machine, MachineError, machineResource } from "@millwright/core";
+import { MachineError } from "@millwright/core";
+import { labelKeys, type Machine, machineResource } from "@millwright/core/machine-api";
 import { nodeResource, podResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";

@@ -1,4 +1,4 @@
-import { phaseOf } from "@millwright/core";
+import { phaseOf } from "@millwright/core/machine-api";
 import { expect, it } from "vitest";
 import { aMachine, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, testNow, withVm } from "../../testing/snapshots.ts";

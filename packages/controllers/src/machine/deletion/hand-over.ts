@@ -1,4 +1,4 @@
-import { finalizers, type MachineStatus, phaseOf } from "@millwright/core";
+import { finalizers, type MachineStatus, phaseOf } from "@millwright/core/machine-api";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusAt } from "./decide-deletion.ts";
 

@@ -6,7 +6,7 @@ import {
   isReported,
   machineEventReasons,
   readOperation,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { isApiError, isConflict, isUnanswered, messageOf, refusalOf } from "@millwright/kube";
 import { refusalText } from "../../cluster/refused-writes.ts";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";

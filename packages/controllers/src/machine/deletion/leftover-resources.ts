@@ -5,7 +5,7 @@ import {
   type Taint,
   taintEffects,
   taintKeys,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import { apiTime } from "@millwright/kube";
 import { stayingPods } from "../../drain/pod-verdict.ts";

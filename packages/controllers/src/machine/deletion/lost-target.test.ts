@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { aMachine, beingDeleted, type Change, inPhase, labelled } from "../../testing/builders.ts";
 import {
   aSnapshot,

@@ -1,4 +1,4 @@
-import { deletionEvents, labelKeys, machineEventReasons } from "@millwright/core";
+import { deletionEvents, labelKeys, machineEventReasons } from "@millwright/core/machine-api";
 import type { Reason } from "../../model/decision.ts";
 import { isForceDeletion } from "../../model/force-deletion.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";

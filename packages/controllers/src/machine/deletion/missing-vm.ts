@@ -1,4 +1,4 @@
-import { deletionEvents, nodeConditionTypes } from "@millwright/core";
+import { deletionEvents, nodeConditionTypes } from "@millwright/core/machine-api";
 import { conditionOf } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { isForceDeletion } from "../../model/force-deletion.ts";

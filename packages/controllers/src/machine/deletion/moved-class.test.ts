@@ -1,4 +1,4 @@
-import { hiddenVm, type MachineClass } from "@millwright/core";
+import { hiddenVm, type MachineClass } from "@millwright/core/machine-api";
 import { describe, expect, it, test } from "vitest";
 import { intentAnnotation, intentFor } from "../../model/creation-intent.ts";
 import { aMachine, aMachineClass, annotated, type Change, labelled, named } from "../../testing/builders.ts";

@@ -1,4 +1,4 @@
-import { finalizers } from "@millwright/core";
+import { finalizers } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { decideDrain } from "../../drain/decide-drain.ts";
 import type { Node } from "../../model/node-objects.ts";

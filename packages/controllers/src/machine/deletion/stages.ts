@@ -1,20 +1,20 @@
+import type { MachineErrorCode } from "@millwright/core";
+import { retryClassOf } from "@millwright/core/driver-host";
 import {
   deletionEvents,
   eventsText,
   type FailureEvent,
   labelKeys,
   machineEventReasons,
-  type MachineErrorCode,
   staleNode as staleNodeText,
   type Machine,
-  retryClassOf,
   finalizers,
   type DeletionStage,
   type OperationEvent,
   type OperationEvents,
   type OperationState,
   readOperation,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { removeFinalizerPatch } from "@millwright/kube";
 import { isWithoutRequest, readIntent } from "../../model/creation-intent.ts";
 import type { FailedOperation, OperationKind } from "../../model/operation.ts";

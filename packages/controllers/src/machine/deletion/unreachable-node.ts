@@ -1,4 +1,4 @@
-import type { OperationEvent } from "@millwright/core";
+import type { OperationEvent } from "@millwright/core/machine-api";
 import type { DrainAction } from "../../drain/drain-action.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import type { Node } from "../../model/node-objects.ts";

@@ -1,4 +1,4 @@
-import { deletionEvents, type OperationEvents } from "@millwright/core";
+import { deletionEvents, type OperationEvents } from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import { hasId } from "../../model/provisioning.ts";
 import type { OperationView } from "../../model/operation.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachine, aNode, type Change } from "../../testing/builders.ts";
 import { aPod } from "../../testing/drain-objects.ts";

@@ -1,4 +1,10 @@
-import { annotationKeys, type DrainRule, formatProblems, type ObjectMeta, readDrainRules } from "@millwright/core";
+import {
+  annotationKeys,
+  type DrainRule,
+  formatProblems,
+  type ObjectMeta,
+  readDrainRules,
+} from "@millwright/core/machine-api";
 
 /** The drain rules of a machine. */
 export interface DrainRulesView {

@@ -4,7 +4,7 @@ import {
   isReported as isTextReported,
   machineEventReasons,
   readOperation,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Reason } from "../../model/decision.ts";
 import { type Blocker, blockerLines, causesOf, describedCauses, isStuck } from "../../drain/blockers.ts";
 import type { DrainProgress } from "../../drain/decide-drain.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import { isInPlaceDrainDue } from "../../model/in-place-state.ts";
 import { isDeleting, markedStage } from "../../model/phase.ts";

@@ -1,4 +1,10 @@
-import { labelKeys, type Machine, type NodeCondition, nodeConditionTypes, trueLabel } from "@millwright/core";
+import {
+  labelKeys,
+  type Machine,
+  type NodeCondition,
+  nodeConditionTypes,
+  trueLabel,
+} from "@millwright/core/machine-api";
 import { conditionOf } from "../../model/node-condition.ts";
 import type { DrainTerms } from "../../drain/drain-view.ts";
 import type { Node } from "../../model/node-objects.ts";

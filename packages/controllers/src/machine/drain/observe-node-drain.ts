@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { TargetCaches } from "../../cluster/caches.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
 import type { ControllerContext } from "../../cluster/context.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type MachinePhase, type NodeCondition, phases } from "@millwright/core";
+import { annotationKeys, type MachinePhase, type NodeCondition, phases } from "@millwright/core/machine-api";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, annotated, inPhase } from "../../testing/builders.ts";
 import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";

@@ -1,3 +1,4 @@
+import { formatGoDuration } from "@millwright/base";
 import {
   eventsText,
   isNodeConditionType,
@@ -11,11 +12,10 @@ import {
   type OperationUpdate,
   phaseOf,
   updateResults,
-  formatGoDuration,
   joined,
   rejoined,
   vmMissing,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { isInitializationDue } from "../../model/initialization.ts";

@@ -1,4 +1,4 @@
-import { machineEventReasons, phaseOf, spotInterrupted } from "@millwright/core";
+import { machineEventReasons, phaseOf, spotInterrupted } from "@millwright/core/machine-api";
 import { interruptionDeadline, interruptionOf, interruptionPatch } from "../../model/interruption.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import type { MachineDecision } from "../state/decision.ts";

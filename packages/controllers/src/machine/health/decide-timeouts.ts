@@ -16,7 +16,7 @@ import {
   readOperation,
   unknownNodeName,
   updateResults,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { apiTime, cutText, findCondition } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";

@@ -1,4 +1,4 @@
-import { finalizers, type Machine, machineResource } from "@millwright/core";
+import { finalizers, type Machine, machineResource } from "@millwright/core/machine-api";
 import type { FakeApi } from "@millwright/kube/testing";
 import { nodeResource } from "@millwright/kube";
 import * as fc from "fast-check";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, inPhase } from "../../testing/builders.ts";
 import { lastly, testNow, withVm } from "../../testing/snapshots.ts";

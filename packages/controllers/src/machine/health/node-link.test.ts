@@ -1,4 +1,4 @@
-import { labelKeys } from "@millwright/core";
+import { labelKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, inPhase } from "../../testing/builders.ts";
 import { itsNode, withVm } from "../../testing/snapshots.ts";

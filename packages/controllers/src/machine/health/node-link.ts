@@ -6,7 +6,7 @@ import {
   type MachineStatus,
   nodeOfAnotherVm,
   phaseOf,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Reason } from "../../model/decision.ts";
 import type { Node } from "../../model/node-objects.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";

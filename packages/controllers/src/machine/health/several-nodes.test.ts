@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { finalizers } from "@millwright/core";
+import { finalizers } from "@millwright/core/machine-api";
 import { aMachine, inPhase } from "../../testing/builders.ts";
 import { healthy, nodeWith, sick } from "../../testing/node-health.ts";
 import { aSnapshot, testNow, withVm } from "../../testing/snapshots.ts";

@@ -4,7 +4,7 @@ import {
   type MachineStatus,
   severalNodes,
   severalNodesConditionType,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { findCondition, removeCondition, removeFinalizerPatch, setCondition } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { isReadyNode } from "../../model/node-condition.ts";

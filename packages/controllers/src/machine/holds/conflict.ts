@@ -8,7 +8,7 @@ import {
   onlyObjectDeleted,
   phaseOf,
   vmOfOtherMachineReason,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { findCondition, removeCondition, setCondition, removeFinalizerPatch } from "@millwright/kube";
 import type { Hold } from "../../model/hold.ts";
 import { readIntent } from "../../model/creation-intent.ts";

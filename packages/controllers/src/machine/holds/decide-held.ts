@@ -1,4 +1,4 @@
-import { isReported } from "@millwright/core";
+import { isReported } from "@millwright/core/machine-api";
 import type { Hold } from "../../model/hold.ts";
 import { markedStage } from "../../model/phase.ts";
 import { statusOf, withOperation } from "../../model/status-change.ts";

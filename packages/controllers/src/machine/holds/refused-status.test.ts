@@ -1,4 +1,4 @@
-import { annotationKeys, machineResource } from "@millwright/core";
+import { annotationKeys, machineResource } from "@millwright/core/machine-api";
 import { ApiError } from "@millwright/kube";
 import type { FakeVerb } from "@millwright/kube/testing";
 import { expect, it } from "vitest";

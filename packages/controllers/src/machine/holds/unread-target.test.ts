@@ -1,4 +1,4 @@
-import { type Machine, phaseOf } from "@millwright/core";
+import { type Machine, phaseOf } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { aMachine, beingDeleted, type Change, inPhase, labelled } from "../../testing/builders.ts";
 import {

@@ -1,4 +1,4 @@
-import { finalizers, phaseOf } from "@millwright/core";
+import { finalizers, phaseOf } from "@millwright/core/machine-api";
 import type { Hold } from "../../model/hold.ts";
 import { needsCreation } from "../../model/provisioning.ts";
 import { statusOf } from "../../model/status-change.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, labelKeys, type MachinePhase } from "@millwright/core";
+import { annotationKeys, labelKeys, type MachinePhase } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import { type LivingMachine } from "../../testing/living-machine.ts";
 import { aSnapshot, testNow } from "../../testing/snapshots.ts";

@@ -10,7 +10,7 @@ import {
   updateInPlaceFailed,
   updateInPlaceTimedOut,
   updatingInPlace,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type MachinePhase, phaseOf } from "@millwright/core";
+import { annotationKeys, type MachinePhase, phaseOf } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../model/node-objects.ts";
 import { type LivingMachine, untilAtRest } from "../../testing/living-machine.ts";

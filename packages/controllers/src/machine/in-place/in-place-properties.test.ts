@@ -1,4 +1,10 @@
-import { allowsTransition, inPlaceUpdateReasons, labelKeys, type MachinePhase, phaseOf } from "@millwright/core";
+import {
+  allowsTransition,
+  inPlaceUpdateReasons,
+  labelKeys,
+  type MachinePhase,
+  phaseOf,
+} from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";

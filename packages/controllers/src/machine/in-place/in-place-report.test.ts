@@ -1,4 +1,4 @@
-import { type Machine, type MachinePhase, phaseOf } from "@millwright/core";
+import { type Machine, type MachinePhase, phaseOf } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { kindsOf, lastly } from "../../testing/snapshots.ts";

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { linkOf, type MatchNode } from "../../model/pick-node.ts";
 import type { Node } from "../../model/node-objects.ts";
 

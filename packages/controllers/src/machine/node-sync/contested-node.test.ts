@@ -1,4 +1,4 @@
-import { machineResource } from "@millwright/core";
+import { machineResource } from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type NodeTemplateSpec } from "@millwright/core";
+import { annotationKeys, type Machine, type NodeTemplateSpec } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachine, type Change } from "../../testing/builders.ts";

@@ -7,7 +7,7 @@ import {
   type Taint,
   taintEffects,
   taintKeys,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import {
   type AppliedTemplate,
   appliedPart,

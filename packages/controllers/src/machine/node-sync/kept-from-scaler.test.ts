@@ -4,7 +4,7 @@ import {
   machineResource,
   machineSetResource,
   type MachineDeployment,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   aMachine,

@@ -1,4 +1,4 @@
-import { annotationKeys, labelKeys, type Machine } from "@millwright/core";
+import { annotationKeys, labelKeys, type Machine } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../../cluster/context.ts";
 import { ownersOfMachine } from "../../cluster/owners-of-machine.ts";
 import type { Node } from "../../model/node-objects.ts";

@@ -1,4 +1,4 @@
-import type { Taint } from "@millwright/core";
+import type { Taint } from "@millwright/core/machine-api";
 
 /** Kubernetes identifies a taint by key and effect, not by value or time. */
 export const taintId = ({ key, effect }: Taint): string => `${key}:${effect}`;

@@ -1,4 +1,4 @@
-import { type Machine, labelKeys } from "@millwright/core";
+import { type Machine, labelKeys } from "@millwright/core/machine-api";
 import { describe, expect, it, test } from "vitest";
 import { matchByProviderId } from "../../model/pick-node.ts";
 import { aMachine, aNode, annotated, beingDeleted, createdAt, named } from "../../testing/builders.ts";

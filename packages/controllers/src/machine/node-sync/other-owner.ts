@@ -1,4 +1,4 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import { readIntent } from "../../model/creation-intent.ts";
 import type { Node } from "../../model/node-objects.ts";
 import { isDeleting } from "../../model/phase.ts";

@@ -1,4 +1,4 @@
-import { machineResource, type Taint } from "@millwright/core";
+import { machineResource, type Taint } from "@millwright/core/machine-api";
 import { nodeResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";

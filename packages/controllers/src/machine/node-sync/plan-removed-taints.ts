@@ -1,4 +1,4 @@
-import { type Machine, machineEventReasons, type Taint } from "@millwright/core";
+import { type Machine, machineEventReasons, type Taint } from "@millwright/core/machine-api";
 import type { Reason } from "../../model/decision.ts";
 import type { Node } from "../../model/node-objects.ts";
 import { taintText } from "../../model/node-taints.ts";

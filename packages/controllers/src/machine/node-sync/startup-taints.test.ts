@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type Taint } from "@millwright/core";
+import { annotationKeys, type Machine, type Taint } from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core";
+import { isRecord } from "@millwright/base";
 import { nodeResource } from "@millwright/kube";
 import type { Target } from "../../cluster/context.ts";
 import type { Node } from "../../model/node-objects.ts";

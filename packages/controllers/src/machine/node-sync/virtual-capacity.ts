@@ -1,4 +1,4 @@
-import { isSameQuantity, type MachineClass } from "@millwright/core";
+import { isSameQuantity, type MachineClass } from "@millwright/core/machine-api";
 import { readLastCapacity } from "../../model/last-applied.ts";
 import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";
 

@@ -1,5 +1,7 @@
 import { apiTime } from "@millwright/kube";
-import { type Clock, MachineError, type MachineErrorCode, retryClassOf } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { MachineError, type MachineErrorCode } from "@millwright/core";
+import { retryClassOf } from "@millwright/core/driver-host";
 import type { OperationKind } from "../../model/operation.ts";
 import { jitterOf } from "../../model/retry.ts";
 

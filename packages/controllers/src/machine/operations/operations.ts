@@ -1,4 +1,5 @@
-import { type Clock, MachineError } from "@millwright/core";
+import type { Clock } from "@millwright/base";
+import { MachineError } from "@millwright/core";
 import { createLaunchThrottle, type LaunchLimits, type LaunchOutcome } from "../creation/launch-throttle.ts";
 import {
   type CircuitEvents,

@@ -1,4 +1,4 @@
-import { machineClassResource } from "@millwright/core";
+import { machineClassResource } from "@millwright/core/machine-api";
 import type { ApiObject, EventRecord } from "@millwright/kube";
 import { afterAll, expect, it } from "vitest";
 import { aMachineClass, named, testNamespace } from "../../testing/builders.ts";

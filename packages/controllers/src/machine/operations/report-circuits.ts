@@ -1,4 +1,4 @@
-import { eventReasons } from "@millwright/core";
+import { eventReasons } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { CircuitEvents, OpenCircuit } from "./circuit-breaker.ts";
 

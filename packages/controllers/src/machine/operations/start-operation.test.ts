@@ -1,4 +1,5 @@
-import { type Machine, MachineError } from "@millwright/core";
+import { MachineError } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import type { Log } from "@millwright/kube";
 import { describe, expect, it, vi } from "vitest";
 import { aMachine, aMachineClass } from "../../testing/builders.ts";

@@ -1,5 +1,6 @@
 import { objectFields } from "@millwright/kube";
-import { type Machine, type MachineClass, providerIdKey } from "@millwright/core";
+import { providerIdKey } from "@millwright/core/driver-host";
+import type { Machine, MachineClass } from "@millwright/core/machine-api";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { ResolvedClass } from "../../cluster/class-view.ts";
 import type { BootstrapTokens } from "../creation/bootstrap-tokens.ts";

@@ -1,4 +1,5 @@
-import { type Machine, MachineError } from "@millwright/core";
+import { MachineError } from "@millwright/core";
+import type { Machine } from "@millwright/core/machine-api";
 import { apiTime, objectFields } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { DriverOutcome, MachineDriver, VmCall } from "../../model/driver-port.ts";

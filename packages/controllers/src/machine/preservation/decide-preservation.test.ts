@@ -1,4 +1,4 @@
-import { taintKeys } from "@millwright/core";
+import { taintKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aMachine, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";

@@ -1,4 +1,10 @@
-import { annotationKeys, machineEventReasons, type MachinePhase, phaseOf, preserveValues } from "@millwright/core";
+import {
+  annotationKeys,
+  machineEventReasons,
+  type MachinePhase,
+  phaseOf,
+  preserveValues,
+} from "@millwright/core/machine-api";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { isDeleting } from "../../model/phase.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";

@@ -1,4 +1,4 @@
-import { annotationKeys, type Machine, type MachinePhase, phaseOf, taintKeys } from "@millwright/core";
+import { annotationKeys, type Machine, type MachinePhase, phaseOf, taintKeys } from "@millwright/core/machine-api";
 import { applyMergePatch } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";

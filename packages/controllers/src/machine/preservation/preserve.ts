@@ -1,4 +1,4 @@
-import { annotationKeys, machineEventReasons, nodeConditionTypes, phaseOf } from "@millwright/core";
+import { annotationKeys, machineEventReasons, nodeConditionTypes, phaseOf } from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import { apiTime } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";

@@ -1,4 +1,4 @@
-import { type Machine, phaseOf, taintKeys } from "@millwright/core";
+import { type Machine, phaseOf, taintKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Node, Pod } from "../../model/node-objects.ts";
 import type { Change } from "../../testing/builders.ts";

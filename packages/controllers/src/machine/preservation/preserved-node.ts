@@ -1,4 +1,4 @@
-import { annotationKeys, type Taint, taintEffects, taintKeys } from "@millwright/core";
+import { annotationKeys, type Taint, taintEffects, taintKeys } from "@millwright/core/machine-api";
 import type { Node } from "../../model/node-objects.ts";
 import { apiTime } from "@millwright/kube";
 import type { MachineAction } from "../state/decision.ts";

@@ -1,4 +1,5 @@
-import type { MachineErrorCode, MachineStatus } from "@millwright/core";
+import type { MachineErrorCode } from "@millwright/core";
+import type { MachineStatus } from "@millwright/core/machine-api";
 import type { Decision } from "../../model/decision.ts";
 import type { DrainAction } from "../../drain/drain-action.ts";
 import type { LaunchRequest } from "../../model/operation.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 /** How long a read of a Node counts, milliseconds: for the reconcile that it enqueues. */
 const VALID_MS = 30_000;

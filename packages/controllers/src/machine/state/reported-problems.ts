@@ -1,4 +1,4 @@
-import { machineEventReasons } from "@millwright/core";
+import { machineEventReasons } from "@millwright/core/machine-api";
 import type { Reason } from "../../model/decision.ts";
 
 /** The last reported problems of a machine: message by reason of the event. */

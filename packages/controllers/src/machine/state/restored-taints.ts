@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 /** A taint of a template that another client removed from a Node or changed, and that was put back. */
 export interface RestoredTaint {

@@ -1,4 +1,4 @@
-import { phaseOf } from "@millwright/core";
+import { phaseOf } from "@millwright/core/machine-api";
 import type { Reason } from "../../model/decision.ts";
 import type { MachineAction, MachineDecision } from "./decision.ts";
 import type { MachineSnapshot } from "./snapshot.ts";

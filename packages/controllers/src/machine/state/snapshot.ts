@@ -1,7 +1,8 @@
 import type { MatchedNode } from "../../model/pick-node.ts";
 import type { ClassView } from "../../cluster/class-view.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
-import type { FieldProblem, Machine, NodeMatch } from "@millwright/core";
+import type { NodeMatch } from "@millwright/core";
+import type { FieldProblem, Machine } from "@millwright/core/machine-api";
 import type { Node, Pod, VolumeAttachment } from "../../model/node-objects.ts";
 import type { Hold } from "../../model/hold.ts";
 import type { DrainView } from "../../drain/drain-view.ts";

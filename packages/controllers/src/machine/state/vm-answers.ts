@@ -1,4 +1,4 @@
-import { deletionEvents, hiddenVm, readOperation } from "@millwright/core";
+import { deletionEvents, hiddenVm, readOperation } from "@millwright/core/machine-api";
 import { isForceDeletion } from "../../model/force-deletion.ts";
 import { moveOf } from "../../model/moved-class.ts";
 import type { OperationView } from "../../model/operation.ts";

@@ -1,4 +1,5 @@
-import { annotationKeys, defaultMachinePriority, isRecord, labelKeys, type Machine } from "@millwright/core";
+import { isRecord } from "@millwright/base";
+import { annotationKeys, defaultMachinePriority, labelKeys, type Machine } from "@millwright/core/machine-api";
 import { type CreationIntent, intentAnnotation, newIntent, readIntent } from "../../model/creation-intent.ts";
 import { hasId } from "../../model/provisioning.ts";
 import { isStaleNode } from "../../model/stale-node.ts";

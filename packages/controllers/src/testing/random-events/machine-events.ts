@@ -1,4 +1,4 @@
-import { annotationKeys, labelKeys, type Machine, machineResource } from "@millwright/core";
+import { annotationKeys, labelKeys, type Machine, machineResource } from "@millwright/core/machine-api";
 import {
   nodeResource,
   persistentVolumeClaimResource,

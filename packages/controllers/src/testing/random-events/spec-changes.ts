@@ -6,7 +6,7 @@ import {
   machineDeploymentResource,
   type MachineSet,
   machineSetResource,
-} from "@millwright/core";
+} from "@millwright/core/machine-api";
 import { secretResource } from "@millwright/kube";
 import { aMachineClass, aMachineDeployment, aMachineSet, refOf } from "../builders.ts";
 import { aSecret, secretRef } from "../machine-process.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import type { FakeApi } from "@millwright/kube/testing";
 import type { FakeDriver } from "../fake-driver.ts";
 
