@@ -1,4 +1,4 @@
-import { machineApiVersion, machineResource } from "@millwright/core";
+import { machineApiVersion, machineResource } from "@millwright/core/machine-api";
 import { createFastClock } from "@millwright/core/testing";
 import { refuse } from "@millwright/emulators/server";
 import { createAzureDriver } from "@millwright/provider-azure";
