@@ -14,8 +14,8 @@ export const readerSearches: readonly (readonly [search: string, page: string])[
   ["spot", "docs/concepts/health-and-remediation.md"],
   ["spot instance", "docs/concepts/health-and-remediation.md"],
   ["drain timeout", "docs/guides/draining.md"],
-  ["quota", "docs/operations/troubleshoot.md"],
-  ["image pull", "charts/millwright/README.md"],
+  ["quota", "docs/operations/aws.md"],
+  ["image pull", "docs/faq.md"],
   ["helm values", "charts/millwright/README.md"],
   ["helm chart", "charts/millwright/README.md"],
   ["rollback", "docs/guides/rollouts.md"],
@@ -26,6 +26,30 @@ export const readerSearches: readonly (readonly [search: string, page: string])[
   ["upgrade", "docs/operations/upgrade.md"],
   ["node never joins", "docs/operations/troubleshoot.md"],
   ["labels and taints", "docs/guides/pools.md"],
+];
+
+/** What readers type who do not know the words of the pages, and the pages that answer: one of them should be among the first three results. */
+export const readersWords: readonly (readonly [search: string, ...pages: readonly string[]])[] = [
+  ["alert when a machine fails", "docs/operations/alerts.md", "docs/operations/monitor.md", "docs/faq.md"],
+  ["rotate credentials", "docs/operations/aws.md", "docs/operations/gcp.md", "docs/operations/azure.md", "docs/faq.md"],
+  ["use my own AMI", "docs/faq.md", "docs/guides/aws.md", "providers/aws/README.md"],
+  ["restart all nodes", "docs/faq.md", "docs/guides/rollouts.md"],
+  ["private registry", "docs/faq.md", "charts/millwright/README.md"],
+  ["change instance type", "docs/faq.md", "docs/guides/pools.md"],
+  ["node not ready", "docs/operations/troubleshoot.md", "docs/concepts/health-and-remediation.md", "docs/faq.md"],
+  ["pdb blocks node deletion", "docs/guides/draining.md", "docs/operations/troubleshoot.md"],
+  [
+    "delete everything",
+    "docs/operations/uninstall.md",
+    "docs/operations/objects-were-lost.md",
+    "docs/guides/a-day-with-a-pool.md",
+  ],
+  ["restore from backup", "docs/operations/objects-were-lost.md"],
+  ["stop it from deleting my machines", "docs/guides/safety.md", "docs/guides/deletion-budget.md", "docs/faq.md"],
+  ["how many machines", "docs/reference/scale.md", "docs/faq.md"],
+  ["preemptible VMs", "docs/faq.md", "docs/concepts/health-and-remediation.md", "providers/gcp/README.md"],
+  ["behind a proxy", "docs/guides/egress-proxies.md", "docs/faq.md"],
+  ["who can do what", "docs/security.md", "docs/permissions.md"],
 ];
 
 const map = "docs/README.md";

@@ -18,6 +18,7 @@ const system = (blocks: number, ...names: readonly string[]): TestedPage => ({
 export const testedPages: Readonly<Record<string, TestedPage>> = {
   "docs/concepts/life-of-a-machine.md": system(1, "guide-daily-commands"),
   "docs/drivers/tutorial.md": system(7, "driver-tutorial"),
+  "docs/guides/a-day-with-a-pool.md": system(7, "guide-day"),
   "docs/guides/aws.md": { blocks: 10, tests: ["test/clouds/aws-guide.test.ts", "tools/docs/cloud-guides.test.ts"] },
   "docs/guides/azure.md": { blocks: 3, tests: ["test/system/guide-clouds.test.ts", "tools/docs/cloud-guides.test.ts"] },
   "docs/guides/deletion-budget.md": system(6, "guide-pools"),

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { defineConfig } from "vitepress";
 import { anchorOf } from "../../docs/markdown-links.ts";
 import { readPicture } from "../read-picture.ts";
+import { searchOptions } from "../search-options.ts";
 
 /** Written by tools/site/main.ts. */
 const { sidebar, versions, repository } = JSON.parse(readFileSync(new URL("site.json", import.meta.url), "utf8"));
@@ -48,17 +49,7 @@ export default defineConfig({
       options: {
         // The project book has a sidebar of its own, and no results.
         _render: (source, env, md) => (env.relativePath.startsWith("project/") ? "" : md.render(source, env)),
-        miniSearch: {
-          searchOptions: {
-            // Tasks count more than maps and READMEs. The function runs in the browser: it can use nothing from here.
-            boostDocument(id: string) {
-              if (/^\/(concepts|guides|operations)\//.test(id)) return 2;
-              if (/^\/contents\b/.test(id)) return 0.4;
-              if (/^\/packages\b/.test(id)) return 0.7;
-              return 1;
-            },
-          },
-        },
+        miniSearch: { searchOptions },
       },
     },
     outline: [2, 3],
