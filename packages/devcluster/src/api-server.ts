@@ -8,7 +8,6 @@ import { createClusterFaults, type ClusterFaults } from "./cluster-faults/cluste
 import { handleRequest } from "./http/handle-request.ts";
 import { builtInKinds } from "./kinds/built-in-kinds.ts";
 import { createRegistry } from "./resources/registry.ts";
-import { runClusterRoleAggregation } from "./controllers/aggregated-roles.ts";
 import { runCrdController } from "./controllers/custom-resources.ts";
 import { runDisruptionController } from "./controllers/disruption-budgets.ts";
 import { expireEvents } from "./controllers/expire-events.ts";
@@ -263,7 +262,6 @@ function startControllers(context: ServerContext, isRbac: boolean, clusterFaults
   const stops = [
     runCrdController(context),
     runNamespaceController(context),
-    runClusterRoleAggregation(context),
     runGarbageCollector(context, clusterFaults),
     runDisruptionController(context),
   ];

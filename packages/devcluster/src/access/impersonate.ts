@@ -20,7 +20,7 @@ export function impersonated(raw: IncomingMessage, user: User, authorizer: Autho
   const extra = extrasOf(headers);
   if (name === "") {
     if (groups.length === 0 && uid === "" && extra.size === 0) return user;
-    throw badRequest(`requested ${goReferences(groups, uid, extra)} without impersonating a user`);
+    throw badRequest("impersonation of groups, a UID or extras needs a user: add the header Impersonate-User");
   }
   for (const part of impersonatedAttributes(name, groups, uid, extra)) {
     const base = { verb: "impersonate", group: "", resource: "", subresource: "", namespace: "", name: "", path: "" };
@@ -52,19 +52,6 @@ function impersonatedAttributes(
     ),
     ...(uid === "" ? [] : [{ group, resource: "uids", name: uid }]),
   ];
-}
-
-/** The requested groups, UID and extras, as Go prints kube-apiserver's object references. */
-function goReferences(groups: readonly string[], uid: string, extra: ReadonlyMap<string, readonly string[]>): string {
-  const version = "authentication.k8s.io/v1";
-  const print = (kind: string, name: string, apiVersion: string, fieldPath: string): string =>
-    `{${[kind, "", name, "", apiVersion, "", fieldPath].join(" ")}}`;
-  const references = [
-    ...groups.map((group) => print("Group", group, "", "")),
-    ...[...extra].flatMap(([key, values]) => values.map((value) => print("UserExtra", value, version, key))),
-    ...(uid === "" ? [] : [print("UID", uid, version, "")]),
-  ];
-  return `[${references.join(" ")}]`;
 }
 
 /** The requested groups, or those of a service account, with the group of (un)authenticated users. */

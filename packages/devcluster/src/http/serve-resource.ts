@@ -1,4 +1,3 @@
-import { rejectEscalation } from "../access/escalation.ts";
 import { applyObject } from "../verbs/apply.ts";
 import { isObject, type Json, type JsonObject, objectAt } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
@@ -49,8 +48,7 @@ export async function serveResource(
         requireObjectType(request);
         if (definition.namespaced && scoped.namespace === undefined) throw methodNotAllowed();
         const body = await readJsonBody(request.raw);
-        const ref = { namespace: scoped.namespace ?? "", name: "" };
-        const options = { ...optionsOf(request), confirm: confirmation(context, definition, ref, request) };
+        const options = optionsOf(request);
         return sendOutcome(
           context,
           definition,
@@ -95,16 +93,6 @@ function optionsOf({ method, query, raw }: ApiRequest): WriteOptions {
   const isApply = mediaTypeOf(raw) === applyPatchType;
   const write = method === "POST" ? "Create" : method === "PUT" ? "Update" : isApply ? "Apply" : "Patch";
   return readWriteOptions(query, raw.headers["user-agent"], write);
-}
-
-/** Rejects a write of a role or binding that grants more than its author has. */
-function confirmation(
-  context: ServerContext,
-  definition: ResourceDefinition,
-  ref: ObjectRef,
-  { access }: ApiRequest,
-): (next: JsonObject, live: JsonObject | undefined) => void {
-  return (next, live) => rejectEscalation(context, definition, { ...access, ...ref }, next, live);
 }
 
 const objectTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -176,7 +164,7 @@ async function write(
   subresource: string,
   request: ApiRequest,
 ): Promise<Outcome> {
-  const options = { ...optionsOf(request), confirm: confirmation(context, definition, ref, request) };
+  const options = optionsOf(request);
   const body = await readJsonBody(request.raw);
   if (request.method === "PUT") {
     requireObjectType(request);

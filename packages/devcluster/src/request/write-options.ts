@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../json/json.ts";
+import type { Json } from "../json/json.ts";
 import { quoted } from "../json/quoting.ts";
 import { type Cause, invalid } from "../errors/status-error.ts";
 
@@ -11,8 +11,6 @@ export interface WriteOptions {
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
   /** Server-side apply takes over fields of other managers. */
   readonly force: boolean;
-  /** Throws when the author may not write this: a role or binding may not grant more than its author has. */
-  readonly confirm?: (next: JsonObject, live: JsonObject | undefined) => void;
 }
 
 /** The write that the options belong to. */

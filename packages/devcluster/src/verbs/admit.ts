@@ -31,7 +31,6 @@ export function admit(
   options: WriteOptions,
   body: BodyFields,
 ): Admitted {
-  options.confirm?.(candidate, live);
   const { object, unknown } = definition.pipeline.prepare(candidate);
   const fields = { doubled: body.doubled, unknown: [...body.unknown, ...unknown.toSorted()] };
   const warnings = reportFields(definition, fields, options.fieldValidation);
