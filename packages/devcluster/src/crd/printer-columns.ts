@@ -1,30 +1,15 @@
 import { arrayAt, field, type Json, type JsonObject, stringAt } from "../json/json.ts";
-import { createdDescription, nameDescription } from "../resources/column-descriptions.ts";
+import { ageColumn, nameColumn } from "../resources/common-columns.ts";
 import type { Column } from "../resources/resource-definition.ts";
 import { compileJsonPath } from "../json/json-path.ts";
 import { ageText } from "../objects/timestamps.ts";
 
 const columnTypes: readonly Column["type"][] = ["string", "integer", "number", "boolean", "date"];
 
-const nameColumn: Column = {
-  name: "Name",
-  type: "string",
-  format: "name",
-  description: nameDescription,
-  cell: (object) => stringAt(object, "metadata", "name") ?? "",
-};
-
-const ageColumn: Column = {
-  name: "Age",
-  type: "date",
-  description: createdDescription,
-  cell: (object, now) => ageText(stringAt(object, "metadata", "creationTimestamp"), now),
-};
-
 /** The columns of a version of a CRD: the name, then `additionalPrinterColumns`, or the age when it has none. */
 export function printerColumns(version: JsonObject): readonly Column[] {
   const declared = arrayAt(version, "additionalPrinterColumns");
-  return declared.length === 0 ? [nameColumn, ageColumn] : [nameColumn, ...declared.map(columnOf)];
+  return declared.length === 0 ? [nameColumn, { ...ageColumn, type: "date" }] : [nameColumn, ...declared.map(columnOf)];
 }
 
 function columnOf(declaration: Json): Column {

@@ -1,7 +1,7 @@
 import { objectAt, stringAt, field, type JsonObject } from "../json/json.ts";
 import type { StoredObject } from "../objects/stored-object.ts";
 import { eventPipeline } from "./pipelines/built-in-pipeline.ts";
-import { eventColumns } from "./columns/columns.ts";
+import { eventColumns } from "./columns/event-columns.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { kind } from "./kind-row.ts";
 

@@ -1,111 +1,58 @@
 import { plainText } from "../../json/quoting.ts";
-import { arrayAt, at, entriesOf, type Json, type JsonObject, objectAt, stringAt } from "../../json/json.ts";
-import { ageText } from "../../objects/timestamps.ts";
-import { createdDescription, nameDescription } from "../../resources/column-descriptions.ts";
+import { arrayAt, at, type JsonObject, objectAt, stringAt } from "../../json/json.ts";
+import { ageColumn, nameColumn } from "../../resources/common-columns.ts";
 import type { Column } from "../../resources/resource-definition.ts";
+import { computed, size, text, typed } from "./cells.ts";
 
-/** Reads a cell of an object; `missing` is shown for an absent value. */
-function textColumn(name: string, path: readonly string[], missing = "", priority = 0): Column {
-  return { name, type: "string", priority, cell: (object) => shown(at(object, ...path)) ?? missing };
-}
-
-function shown(value: Json | undefined): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-const nameColumn: Column = {
-  name: "Name",
-  type: "string",
-  format: "name",
-  description: nameDescription,
-  cell: (object) => stringAt(object, "metadata", "name") ?? "",
-};
-
-const ageColumn: Column = {
-  name: "Age",
-  type: "string",
-  description: createdDescription,
-  cell: (object, now) => ageText(stringAt(object, "metadata", "creationTimestamp"), now),
-};
-
-const countColumn = (name: string, ...paths: readonly (readonly string[])[]): Column => ({
-  name,
-  type: "integer",
-  cell: (object) =>
-    paths.reduce((sum, path) => sum + entriesOf(objectAt(object, ...path)).length + arrayAt(object, ...path).length, 0),
-});
+type Columns = readonly Column[];
 
 /** Name and age, for kinds without columns of their own. */
-export const defaultColumns: readonly Column[] = [
+export const defaultColumns: Columns = [
   nameColumn,
-  { ...ageColumn, name: "Created At", cell: (object) => stringAt(object, "metadata", "creationTimestamp") ?? "" },
+  { ...text("Created At", "metadata.creationTimestamp"), description: ageColumn.description ?? "" },
 ];
 
-export const namespaceColumns: readonly Column[] = [nameColumn, textColumn("Status", ["status", "phase"]), ageColumn];
+export const namespaceColumns: Columns = [nameColumn, text("Status", "status.phase"), ageColumn];
+export const secretColumns: Columns = [nameColumn, text("Type", "type"), size("Data", "data"), ageColumn];
+export const configMapColumns: Columns = [nameColumn, size("Data", "data", "binaryData"), ageColumn];
+export const serviceAccountColumns: Columns = [nameColumn, ageColumn];
 
-export const secretColumns: readonly Column[] = [
+export const serviceColumns: Columns = [
   nameColumn,
-  textColumn("Type", ["type"]),
-  countColumn("Data", ["data"]),
-  ageColumn,
-];
-
-export const configMapColumns: readonly Column[] = [
-  nameColumn,
-  countColumn("Data", ["data"], ["binaryData"]),
-  ageColumn,
-];
-
-export const serviceAccountColumns: readonly Column[] = [nameColumn, ageColumn];
-
-export const serviceColumns: readonly Column[] = [
-  nameColumn,
-  textColumn("Type", ["spec", "type"], "ClusterIP"),
-  textColumn("Cluster-IP", ["spec", "clusterIP"], "<none>"),
-  textColumn("External-IP", ["spec", "externalName"], "<none>"),
-  {
-    name: "Port(s)",
-    type: "string",
-    cell: (object) =>
+  text("Type", "spec.type", "ClusterIP"),
+  text("Cluster-IP", "spec.clusterIP", "<none>"),
+  text("External-IP", "spec.externalName", "<none>"),
+  computed(
+    "Port(s)",
+    (object) =>
       arrayAt(object, "spec", "ports")
         .map((port) => `${plainText(at(port, "port"))}/${stringAt(port, "protocol") ?? "TCP"}`)
         .join(",") || "<none>",
-  },
+  ),
   ageColumn,
 ];
 
-export const leaseColumns: readonly Column[] = [
+export const leaseColumns: Columns = [nameColumn, text("Holder", "spec.holderIdentity"), ageColumn];
+export const csiNodeColumns: Columns = [nameColumn, size("Drivers", "spec.drivers"), ageColumn];
+export const customResourceDefinitionColumns: Columns = [
   nameColumn,
-  textColumn("Holder", ["spec", "holderIdentity"]),
+  typed("Created At", "date", "metadata.creationTimestamp", ""),
+];
+
+export const disruptionBudgetColumns: Columns = [
+  nameColumn,
+  text("Min Available", "spec.minAvailable", "N/A"),
+  text("Max Unavailable", "spec.maxUnavailable", "N/A"),
+  typed("Allowed Disruptions", "integer", "status.disruptionsAllowed", 0),
   ageColumn,
 ];
 
-export const csiNodeColumns: readonly Column[] = [nameColumn, countColumn("Drivers", ["spec", "drivers"]), ageColumn];
-
-export const customResourceDefinitionColumns: readonly Column[] = [
+export const volumeAttachmentColumns: Columns = [
   nameColumn,
-  {
-    name: "Created At",
-    type: "date",
-    cell: (object) => stringAt(object, "metadata", "creationTimestamp") ?? "",
-  },
-];
-
-export const disruptionBudgetColumns: readonly Column[] = [
-  nameColumn,
-  textColumn("Min Available", ["spec", "minAvailable"], "N/A"),
-  textColumn("Max Unavailable", ["spec", "maxUnavailable"], "N/A"),
-  { name: "Allowed Disruptions", type: "integer", cell: (object) => at(object, "status", "disruptionsAllowed") ?? 0 },
-  ageColumn,
-];
-
-export const volumeAttachmentColumns: readonly Column[] = [
-  nameColumn,
-  textColumn("Attacher", ["spec", "attacher"]),
-  textColumn("PV", ["spec", "source", "persistentVolumeName"]),
-  textColumn("Node", ["spec", "nodeName"]),
-  { name: "Attached", type: "boolean", cell: (object) => at(object, "status", "attached") ?? false },
+  text("Attacher", "spec.attacher"),
+  text("PV", "spec.source.persistentVolumeName"),
+  text("Node", "spec.nodeName"),
+  typed("Attached", "boolean", "status.attached", false),
   ageColumn,
 ];
 
@@ -116,12 +63,12 @@ const shortAccessModes = new Map([
   ["ReadWriteOncePod", "RWOP"],
 ]);
 
-function accessModes(...path: readonly string[]): (object: JsonObject) => string {
-  return (object) =>
-    arrayAt(object, ...path)
+const accessModes = (part: "spec" | "status"): Column =>
+  computed("Access Modes", (object) =>
+    arrayAt(object, part, "accessModes")
       .map((mode) => shortAccessModes.get(plainText(mode)) ?? plainText(mode))
-      .join(",");
-}
+      .join(","),
+  );
 
 function claimOf(volume: JsonObject): string {
   const claim = objectAt(volume, "spec", "claimRef");
@@ -135,96 +82,47 @@ function phase(object: JsonObject): string {
     : "Terminating";
 }
 
-export const persistentVolumeColumns: readonly Column[] = [
+const storageClass = text("StorageClass", "spec.storageClassName");
+const attributesClass = text("VolumeAttributesClass", "spec.volumeAttributesClassName", "<unset>");
+const volumeMode = text("VolumeMode", "spec.volumeMode", "Filesystem", 1);
+
+export const persistentVolumeColumns: Columns = [
   nameColumn,
-  textColumn("Capacity", ["spec", "capacity", "storage"]),
-  { name: "Access Modes", type: "string", cell: accessModes("spec", "accessModes") },
-  textColumn("Reclaim Policy", ["spec", "persistentVolumeReclaimPolicy"]),
-  { name: "Status", type: "string", cell: phase },
-  { name: "Claim", type: "string", cell: claimOf },
-  textColumn("StorageClass", ["spec", "storageClassName"]),
-  textColumn("VolumeAttributesClass", ["spec", "volumeAttributesClassName"], "<unset>"),
-  textColumn("Reason", ["status", "reason"]),
+  text("Capacity", "spec.capacity.storage"),
+  accessModes("spec"),
+  text("Reclaim Policy", "spec.persistentVolumeReclaimPolicy"),
+  computed("Status", phase),
+  computed("Claim", claimOf),
+  storageClass,
+  attributesClass,
+  text("Reason", "status.reason"),
   ageColumn,
-  textColumn("VolumeMode", ["spec", "volumeMode"], "Filesystem", 1),
+  volumeMode,
 ];
 
-export const persistentVolumeClaimColumns: readonly Column[] = [
+export const persistentVolumeClaimColumns: Columns = [
   nameColumn,
-  { name: "Status", type: "string", cell: phase },
-  textColumn("Volume", ["spec", "volumeName"]),
-  textColumn("Capacity", ["status", "capacity", "storage"]),
-  { name: "Access Modes", type: "string", cell: accessModes("status", "accessModes") },
-  textColumn("StorageClass", ["spec", "storageClassName"]),
-  textColumn("VolumeAttributesClass", ["spec", "volumeAttributesClassName"], "<unset>"),
+  computed("Status", phase),
+  text("Volume", "spec.volumeName"),
+  text("Capacity", "status.capacity.storage"),
+  accessModes("status"),
+  storageClass,
+  attributesClass,
   ageColumn,
-  textColumn("VolumeMode", ["spec", "volumeMode"], "Filesystem", 1),
+  volumeMode,
 ];
 
-export const storageClassColumns: readonly Column[] = [
-  {
-    ...nameColumn,
-    cell: (object) => {
-      const name = stringAt(object, "metadata", "name") ?? "";
-      const annotations = objectAt(object, "metadata", "annotations");
-      return annotations["storageclass.kubernetes.io/is-default-class"] === "true" ? `${name} (default)` : name;
-    },
-  },
-  textColumn("Provisioner", ["provisioner"]),
-  textColumn("ReclaimPolicy", ["reclaimPolicy"], "Delete"),
-  textColumn("VolumeBindingMode", ["volumeBindingMode"], "Immediate"),
-  { name: "AllowVolumeExpansion", type: "boolean", cell: (object) => at(object, "allowVolumeExpansion") ?? false },
-  ageColumn,
-];
-
-function lastSeen(event: JsonObject, now: Date): string {
-  const moments = [
-    stringAt(event, "series", "lastObservedTime"),
-    stringAt(event, "lastTimestamp"),
-    stringAt(event, "eventTime"),
-    stringAt(event, "firstTimestamp"),
-  ];
-  return ageText(
-    moments.find((moment) => moment !== undefined && moment !== ""),
-    now,
-  );
+function classWithDefault(object: JsonObject): string {
+  const annotations = objectAt(object, "metadata", "annotations");
+  const isDefault = annotations["storageclass.kubernetes.io/is-default-class"] === "true";
+  return `${stringAt(object, "metadata", "name") ?? ""}${isDefault ? " (default)" : ""}`;
 }
 
-function involved(event: JsonObject): string {
-  const object = objectAt(event, "involvedObject");
-  return `${(stringAt(object, "kind") ?? "").toLowerCase()}/${stringAt(object, "name") ?? ""}`;
-}
-
-export const eventColumns: readonly Column[] = [
-  { name: "Last Seen", type: "string", cell: lastSeen },
-  textColumn("Type", ["type"]),
-  textColumn("Reason", ["reason"]),
-  { name: "Object", type: "string", cell: involved },
-  textColumn("Subobject", ["involvedObject", "fieldPath"], "", 1),
-  {
-    name: "Source",
-    type: "string",
-    priority: 1,
-    cell: (event) =>
-      [
-        stringAt(event, "source", "component") ?? stringAt(event, "reportingComponent") ?? "",
-        stringAt(event, "source", "host") ?? "",
-      ]
-        .filter((part) => part !== "")
-        .join(", "),
-  },
-  { name: "Message", type: "string", cell: (event) => (stringAt(event, "message") ?? "").trim() },
-  {
-    name: "First Seen",
-    type: "string",
-    priority: 1,
-    cell: (event, now) => ageText(stringAt(event, "firstTimestamp") ?? stringAt(event, "eventTime"), now),
-  },
-  {
-    name: "Count",
-    type: "string",
-    priority: 1,
-    cell: (event) => plainText(at(event, "series", "count") ?? at(event, "count") ?? 1),
-  },
-  { ...nameColumn, priority: 1 },
+export const storageClassColumns: Columns = [
+  { ...nameColumn, cell: classWithDefault },
+  text("Provisioner", "provisioner"),
+  text("ReclaimPolicy", "reclaimPolicy", "Delete"),
+  text("VolumeBindingMode", "volumeBindingMode", "Immediate"),
+  typed("AllowVolumeExpansion", "boolean", "allowVolumeExpansion", false),
+  ageColumn,
 ];

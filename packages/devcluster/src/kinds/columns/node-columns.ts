@@ -1,6 +1,7 @@
 import { arrayAt, field, objectAt, stringAt, type JsonObject } from "../../json/json.ts";
-import { ageText } from "../../objects/timestamps.ts";
+import { ageColumn, nameColumn } from "../../resources/common-columns.ts";
 import type { Column } from "../../resources/resource-definition.ts";
+import { computed, text, wide } from "./cells.ts";
 
 const rolePrefix = "node-role.kubernetes.io/";
 
@@ -25,27 +26,26 @@ function roles(node: JsonObject): string {
   return found.length === 0 ? "<none>" : [...new Set(found)].toSorted().join(",");
 }
 
-function address(type: string): (node: JsonObject) => string {
-  return (node) => {
-    const found = arrayAt(node, "status", "addresses").find((entry) => field(entry, "type") === type);
-    return stringAt(found, "address") ?? "<none>";
-  };
-}
-
-function nodeInfo(key: string): (node: JsonObject) => string {
-  return (node) => stringAt(node, "status", "nodeInfo", key) || "<unknown>";
-}
+const address = (name: string, type: string): Column =>
+  computed(
+    name,
+    (node) => {
+      const found = arrayAt(node, "status", "addresses").find((entry) => field(entry, "type") === type);
+      return stringAt(found, "address") ?? "<none>";
+    },
+    1,
+  );
 
 /** The columns of `kubectl get nodes`. */
 export const nodeColumns: readonly Column[] = [
-  { name: "Name", type: "string", format: "name", cell: (node) => stringAt(node, "metadata", "name") ?? "" },
-  { name: "Status", type: "string", cell: readiness },
-  { name: "Roles", type: "string", cell: roles },
-  { name: "Age", type: "string", cell: (node, now) => ageText(stringAt(node, "metadata", "creationTimestamp"), now) },
-  { name: "Version", type: "string", cell: (node) => stringAt(node, "status", "nodeInfo", "kubeletVersion") ?? "" },
-  { name: "Internal-IP", type: "string", priority: 1, cell: address("InternalIP") },
-  { name: "External-IP", type: "string", priority: 1, cell: address("ExternalIP") },
-  { name: "OS-Image", type: "string", priority: 1, cell: nodeInfo("osImage") },
-  { name: "Kernel-Version", type: "string", priority: 1, cell: nodeInfo("kernelVersion") },
-  { name: "Container-Runtime", type: "string", priority: 1, cell: nodeInfo("containerRuntimeVersion") },
+  nameColumn,
+  computed("Status", readiness),
+  computed("Roles", roles),
+  ageColumn,
+  text("Version", "status.nodeInfo.kubeletVersion"),
+  address("Internal-IP", "InternalIP"),
+  address("External-IP", "ExternalIP"),
+  wide("OS-Image", "status.nodeInfo.osImage", "<unknown>"),
+  wide("Kernel-Version", "status.nodeInfo.kernelVersion", "<unknown>"),
+  wide("Container-Runtime", "status.nodeInfo.containerRuntimeVersion", "<unknown>"),
 ];

@@ -1,7 +1,8 @@
 import { plainText } from "../../json/quoting.ts";
 import { arrayAt, at, field, isObject, type JsonObject, stringAt } from "../../json/json.ts";
-import { ageText } from "../../objects/timestamps.ts";
+import { ageColumn, nameColumn } from "../../resources/common-columns.ts";
 import type { Column } from "../../resources/resource-definition.ts";
+import { computed, wide } from "./cells.ts";
 
 function statusText(pod: JsonObject): string {
   let text = stringAt(pod, "status", "reason") ?? stringAt(pod, "status", "phase") ?? "Unknown";
@@ -39,18 +40,13 @@ function readinessGates(pod: JsonObject): string {
 
 /** The columns of `kubectl get pods`. */
 export const podColumns: readonly Column[] = [
-  { name: "Name", type: "string", format: "name", cell: (pod) => stringAt(pod, "metadata", "name") ?? "" },
-  { name: "Ready", type: "string", cell: readyText },
-  { name: "Status", type: "string", cell: statusText },
-  { name: "Restarts", type: "string", cell: restarts },
-  { name: "Age", type: "string", cell: (pod, now) => ageText(stringAt(pod, "metadata", "creationTimestamp"), now) },
-  { name: "IP", type: "string", priority: 1, cell: (pod) => stringAt(pod, "status", "podIP") ?? "<none>" },
-  { name: "Node", type: "string", priority: 1, cell: (pod) => stringAt(pod, "spec", "nodeName") ?? "<none>" },
-  {
-    name: "Nominated Node",
-    type: "string",
-    priority: 1,
-    cell: (pod) => stringAt(pod, "status", "nominatedNodeName") ?? "<none>",
-  },
-  { name: "Readiness Gates", type: "string", priority: 1, cell: readinessGates },
+  nameColumn,
+  computed("Ready", readyText),
+  computed("Status", statusText),
+  computed("Restarts", restarts),
+  ageColumn,
+  wide("IP", "status.podIP"),
+  wide("Node", "spec.nodeName"),
+  wide("Nominated Node", "status.nominatedNodeName"),
+  computed("Readiness Gates", readinessGates, 1),
 ];
