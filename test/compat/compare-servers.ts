@@ -1,6 +1,6 @@
 import { describeDifference, type Difference, differences } from "./differences.ts";
 import type { KnownDifference } from "./known-differences.ts";
-import { createNormaliser } from "./normalise.ts";
+import { createNormalizer } from "./normalize.ts";
 import { allSteps, type Subject } from "./request-script.ts";
 import { sharedPart } from "./shared-part.ts";
 import { type Answer, runSubject } from "./run-subject.ts";
@@ -41,8 +41,8 @@ export async function compareServers(
 
 async function answersOf(subject: Subject, target: Target): Promise<ReadonlyMap<string, Answer>> {
   const answers = await runSubject(subject, target);
-  const normalise = createNormaliser();
-  return new Map([...answers].map(([name, answer]) => [name, normalise(answer)]));
+  const normalize = createNormalizer();
+  return new Map([...answers].map(([name, answer]) => [name, normalize(answer)]));
 }
 
 /** The text of a failed check: every place where the answers differ. */

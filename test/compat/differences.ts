@@ -9,7 +9,7 @@ export interface Difference {
   readonly ours: Json | undefined;
 }
 
-/** All places where two normalised responses differ. The order of list items counts, that of keys does not. */
+/** All places where two normalized responses differ. The order of list items counts, that of keys does not. */
 export function differences(real: Answer, ours: Answer): readonly Difference[] {
   return (["status", "contentType", "warnings", "retryAfter", "body"] as const).flatMap((part) =>
     compare(part, real[part], ours[part]),

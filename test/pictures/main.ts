@@ -14,7 +14,7 @@ Makes the pictures of docs/pictures: recordings of the terminal (asciicast and S
 --dashboard  also takes the screenshots of the dashboard, with Chromium`;
 const { dashboard } = readCommandLine({ usage, options: { dashboard: { type: "boolean" } } }).values;
 
-// Colours, also where this script writes to a file or pipe.
+// Colors, also where this script writes to a file or pipe.
 process.env["FORCE_COLOR"] = "1";
 const folder = fileURLToPath(new URL("../../docs/pictures", import.meta.url));
 mkdirSync(folder, { recursive: true });

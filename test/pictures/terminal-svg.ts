@@ -6,7 +6,7 @@ const cell = { width: 8.4, height: 18, font: 14 };
 const padding = 14;
 const titleHeight = 30;
 
-/** Colours of a terminal, each with a contrast of 4.5 or more on the background. */
+/** Colors of a terminal, each with a contrast of 4.5 or more on the background. */
 const palette: Readonly<Record<number, string>> = {
   1: "#ff7b72",
   2: "#56d364",

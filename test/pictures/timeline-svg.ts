@@ -3,7 +3,7 @@ import type { TimelineRow } from "./timeline.ts";
 
 const size = { width: 760, names: 200, row: 24, bar: 16, head: 62, foot: 34, margin: 12 };
 
-/** Fill of a bar by its label, light and dark. Each bar has its label as a title, too, so no meaning is in a colour alone. */
+/** Fill of a bar by its label, light and dark. Each bar has its label as a title, too, so no meaning is in a color alone. */
 const fills: Readonly<Record<string, readonly [light: string, dark: string]>> = {
   "Create VM": ["#b6d3f7", "#1f4f87"],
   Join: ["#9edcf0", "#14586c"],
@@ -24,7 +24,7 @@ const minutes = (seconds: number): string => {
   return `${Math.floor(seconds / 60)}:${String(rest).padStart(2, "0")}`;
 };
 
-/** A timeline as a picture: a row for each object, and what each colour means, in this order of the labels. */
+/** A timeline as a picture: a row for each object, and what each color means, in this order of the labels. */
 export function timelineSvg(title: string, rows: readonly TimelineRow[], order: readonly string[]): string {
   const labels = order.filter((label) => rows.some(({ bars }) => bars.some((bar) => bar.label === label)));
   const end = Math.max(...rows.flatMap(({ bars }) => bars.map(({ to }) => to)));

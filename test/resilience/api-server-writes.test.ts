@@ -9,7 +9,7 @@ import {
   createController,
   createExpectations,
   done,
-  fulfilFromStore,
+  fulfillFromStore,
   isAlreadyExists,
   isControlledBy,
   isInvalid,
@@ -211,7 +211,7 @@ describe("writes while the API server fails", () => {
     await cache.informer.synced();
     strike({ match: { verbs: ["create"] }, effect: { kind: "reset", when: "after" }, probability: 0.7 });
     const expectations = createExpectations({ clock: systemClock });
-    fulfilFromStore({
+    fulfillFromStore({
       expectations,
       store: cache.informer.store,
       ownerOf: ({ metadata }) => (metadata.name?.startsWith("child") === true ? "default/owner" : undefined),

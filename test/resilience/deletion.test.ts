@@ -38,7 +38,7 @@ describe("the deletion of machines", () => {
 
   it.each([
     ["names a driver that is not loaded", { provider: "hetzner" }, {}],
-    ["is rejected by its driver", { providerSpec: { colour: "red" } }, {}],
+    ["is rejected by its driver", { providerSpec: { color: "red" } }, {}],
     ["has a Secret without user data", {}, { data: { userData: null } }],
   ])(
     "needs nothing but the API server for machines that never had a VM, when their class %s",
@@ -164,7 +164,7 @@ describe("the deletion of machines", () => {
     await eventually(async () => expect(await phases()).toEqual(["Running", "Running"]), 60_000);
     await current.stop("SIGKILL");
     // The driver of the previous controllers ignored the key.
-    const change = { providerSpec: { colour: "red" } };
+    const change = { providerSpec: { color: "red" } };
     await api.patch(machineClassResource, { namespace, name: "small" }, change, { kind: "merge" });
     current = installation.runAlone();
     await eventually(async () => {

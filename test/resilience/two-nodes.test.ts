@@ -88,8 +88,8 @@ describe("a VM whose kubelet registered two Nodes", () => {
       expect.objectContaining({ type: "SeveralNodes", status: "True", message: expect.stringContaining(text) }),
     );
     // The new Node has what the template gives, such as the name of its machine.
-    const { metadata: labelled } = await fleet.api.get(nodeResource, { name: renamed });
-    expect(labelled.labels?.["node.gardener.cloud/machine-name"]).toBe(machine);
+    const { metadata: labeled } = await fleet.api.get(nodeResource, { name: renamed });
+    expect(labeled.labels?.["node.gardener.cloud/machine-name"]).toBe(machine);
 
     // The natural thing to do: the Node that is out of use is deleted, and the machine stays.
     await fleet.kubectl(["delete", "node", node, "--timeout=60s"]);

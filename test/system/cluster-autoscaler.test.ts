@@ -139,7 +139,7 @@ describe("a cluster autoscaler with --cloud-provider=externalgrpc", () => {
       await fleet.api.patch(secretResource, { namespace, name: "cloud" }, { data }, { kind: "merge" });
     };
     /** What the scheduler and the autoscaler may have read of each node, at any moment. */
-    const seen: { readonly isOpen: boolean; readonly isLabelled: boolean }[] = [];
+    const seen: { readonly isOpen: boolean; readonly isLabeled: boolean }[] = [];
     const stop = new AbortController();
     onTestFinished(() => stop.abort());
     const { resourceVersion = "" } = (await fleet.api.list<Node>(nodeResource)).metadata;
@@ -147,7 +147,7 @@ describe("a cluster autoscaler with --cloud-provider=externalgrpc", () => {
       for await (const { object } of fleet.api.watch(nodeResource, { resourceVersion }, stop.signal)) {
         const { spec, metadata: node } = object as Node;
         const isOpen = spec?.taints?.some(({ key }) => key.startsWith("startup-taint.")) !== true;
-        seen.push({ isOpen, isLabelled: node.labels?.["pool"] === "web" });
+        seen.push({ isOpen, isLabeled: node.labels?.["pool"] === "web" });
       }
     })().catch((error: unknown) => {
       if (!stop.signal.aborted) throw error;
@@ -164,7 +164,7 @@ describe("a cluster autoscaler with --cloud-provider=externalgrpc", () => {
     serve();
     await untilJoined(3);
     expect(seen.filter(({ isOpen }) => !isOpen).length).toBeGreaterThanOrEqual(3);
-    expect(seen.filter(({ isOpen, isLabelled }) => isOpen && !isLabelled)).toEqual([]);
+    expect(seen.filter(({ isOpen, isLabeled }) => isOpen && !isLabeled)).toEqual([]);
     const warnings = async () =>
       (await fleet.api.list<KubeObject & { readonly reason?: string }>(eventResource, { namespace })).items.filter(
         ({ reason }) => reason === "NodeWithoutStartupTaint",

@@ -159,10 +159,10 @@ describe("the examples", () => {
 
       await kubectl(["apply", "-f", `${folder}two-clusters.yaml`]);
       await untilRunning(["two-clusters.yaml"]);
-      const labelled = ["get", "nodes", "-l", "pool=remote", "-o", "name"];
-      const there = await (await createKubectl(names.TARGET))(labelled);
+      const labeled = ["get", "nodes", "-l", "pool=remote", "-o", "name"];
+      const there = await (await createKubectl(names.TARGET))(labeled);
       expect(there.trim().split("\n")).toHaveLength(2);
-      expect(await kubectl(labelled)).toBe("");
+      expect(await kubectl(labeled)).toBe("");
       await controllers.stop("SIGTERM");
     } finally {
       await target.close();

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { machineClassResource, machineDeploymentResource } from "@millwright/core/machine-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stageImage } from "../../tools/images/stage-image.ts";
-import { isAllowed } from "../../tools/release/licences.ts";
+import { isAllowed } from "../../tools/release/licenses.ts";
 import { root } from "../../tools/release/packages.ts";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
@@ -90,7 +90,7 @@ describe("the image", () => {
     expect(list).not.toContain("127.0.0.1");
   }, 400_000);
 
-  it("has the licence of every package, and its text where the package has one", async () => {
+  it("has the license of every package, and its text where the package has one", async () => {
     const list = JSON.parse(await readFile(join(staged, "app/sbom.cdx.json"), "utf8"));
     expect(list).toEqual(JSON.parse(await readFile(join(staged, "sbom.cdx.json"), "utf8")));
     expect(list.components.length).toBeGreaterThan(50);
@@ -98,15 +98,15 @@ describe("the image", () => {
       const [{ license, expression }] = licenses;
       expect(isAllowed(expression ?? license.id), `${name} ${version}`).toBe(true);
     }
-    const isLicence = (file: string): boolean => /^(?:licen[cs]e|copying)/i.test(file);
+    const isLicense = (file: string): boolean => /^(?:licen[cs]e|copying)/i.test(file);
     const texts: string[] = [];
     for (const folderOf of globSync("app/node_modules/{*,@*/*}/package.json", { cwd: staged }).map(dirname)) {
-      const kept = (await readdir(join(staged, folderOf))).filter(isLicence);
+      const kept = (await readdir(join(staged, folderOf))).filter(isLicense);
       texts.push(...kept);
       const source = join(root, folderOf.replace("app/", ""));
       // Another version of a package may be at the same place there.
       const same = (await versionIn(source)) === (await versionIn(join(staged, folderOf)));
-      expect(kept, folderOf).toEqual(same ? (await readdir(source)).filter(isLicence) : kept);
+      expect(kept, folderOf).toEqual(same ? (await readdir(source)).filter(isLicense) : kept);
     }
     expect(texts.some((file) => /\.md$/i.test(file))).toBe(true);
   });

@@ -57,14 +57,14 @@ const pods: readonly (readonly [name: string, pod: Pod])[] = [
 ];
 
 /** The kinds of pods that a drain treats alike. */
-function podsTreated(behaviour: PodVerdict["behaviour"]): string {
+function podsTreated(behavior: PodVerdict["behavior"]): string {
   const rules = [
     { behavior: "Skip", order: 0, namespaces: ["skipped"] },
     { behavior: "WaitCompleted", order: 0, namespaces: ["awaited"] },
   ] as const;
   const now = new Date("2026-01-01T00:00:00Z");
   return pods
-    .filter(([, each]) => judgePod(each, rules, undefined, now).behaviour === behaviour)
+    .filter(([, each]) => judgePod(each, rules, undefined, now).behavior === behavior)
     .map(([name]) => name)
     .join(", ");
 }

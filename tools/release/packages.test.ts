@@ -32,8 +32,8 @@ it("tools and tests are private, and have nothing to publish with", () => {
   }
 });
 
-it("every tarball has the licence of the repository", () => {
-  const licence = readFileSync(join(root, "LICENSE"), "utf8");
+it("every tarball has the license of the repository", () => {
+  const license = readFileSync(join(root, "LICENSE"), "utf8");
   const folders = publishedPackages().map(({ folder }) => `./${folder}`);
   const args = ["pack", ...folders, "--dry-run", "--json", "--ignore-scripts"];
   const packed = JSON.parse(execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 << 20 })) as {
@@ -46,5 +46,5 @@ it("every tarball has the licence of the repository", () => {
       files.map(({ path }) => path),
       name,
     ).toContain("LICENSE");
-  for (const folder of folders) expect(readFileSync(join(root, folder, "LICENSE"), "utf8"), folder).toBe(licence);
+  for (const folder of folders) expect(readFileSync(join(root, folder, "LICENSE"), "utf8"), folder).toBe(license);
 });

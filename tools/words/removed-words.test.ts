@@ -14,6 +14,19 @@ it("finds removed words in text, identifiers and file names", () => {
   ]);
 });
 
+it("finds British spelling", () => {
+  const text = "const isCancelled = true; // colours of labelled nodes\nnormaliser, which organises a licence";
+  expect(findRemovedWords("src/behaviour.ts", text).map(({ word }) => word)).toEqual([
+    "behaviour",
+    "colours",
+    "Cancelled",
+    "labelled",
+    "licence",
+    "normaliser",
+    "organises",
+  ]);
+});
+
 it("leaves words alone that only contain one", () => {
   expect(
     findRemovedWords(

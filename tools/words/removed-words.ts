@@ -82,6 +82,17 @@ export const removedWords: readonly RemovedWord[] = [
     pattern: /(?<!(there|it|this|that|which|and|or) )is no (?!longer|more|one|schedule|execute)[a-z]+/,
     write: "is not a …, must be …",
   },
+  // American spelling, as in Kubernetes.
+  { pattern: /behaviours?|colour(?:s|ed|ing)?|honour(?:s|ed)?|favour(?:s|ed|ite)?/, write: "behavior, color: -or" },
+  { pattern: /(?:un)?labelled|labelling|cancelled|cancelling|signalled|modelled/, write: "labeled, canceled: one l" },
+  {
+    pattern: /licences?|catalogues?|artefacts?|centres?|fulfils?/,
+    write: "license, catalog, artifact, center, fulfill",
+  },
+  {
+    pattern: /(?:recogn|normal|serial|initial|organ|author|synchron|custom|minim|optim)is(?:e[drs]?|ers|ing|ation)/,
+    write: "recognize, normalize: -ize",
+  },
 ];
 
 /** Where a removed word is the right one. Each is needed: one that matches nothing any more fails a test. */
@@ -89,6 +100,8 @@ export const exceptions: readonly WordException[] = [
   { file: /^tools\/words\//, why: "the list of the words, and examples" },
   { file: /(?:gce|gcp)\//, line: /REPAIRING/, why: "a status of Compute Engine" },
   { file: /^providers\/qemu\//, line: /cannot set up guest memory/, why: "a message of QEMU" },
+  { file: /metric|gauges/, line: /fully_labelled_replicas/, why: "a metric of MCM" },
+  { file: /driver-rpc\/|autoscaler-grpc\/|gcp\//, line: /CANCELLED|"cancelled"/, why: "a status and an event of gRPC" },
   { file: /azure\/|arm\//, line: /backup console david guest/, why: "a name of a user that Azure reserves" },
 ];
 

@@ -46,7 +46,7 @@ func (s *server) Handshake(context.Context, *driverv1.HandshakeRequest) (*driver
 	}, nil
 }
 
-// begin waits for the turn of a call that changes something, and makes no call that was cancelled meanwhile.
+// begin waits for the turn of a call that changes something, and makes no call that was canceled meanwhile.
 func (s *server) begin(call context.Context, machine *driverv1.Machine) (context.Context, func(), error) {
 	endTurn := s.turns.take(machine)
 	if call.Err() != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/millwright-dev/millwright/drivers/go/driverv1"
 )
 
-// grace is how long a call that changes something may continue after it was cancelled.
+// grace is how long a call that changes something may continue after it was canceled.
 const grace = time.Minute
 
 // lasting returns the context of a call that changes something. MCM cancels none: a creation that ended in between could lead to a VM after its deletion.
@@ -21,7 +21,7 @@ func lasting(call context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// turns lets one call of a machine run at a time, so that the next one sees the outcome of a call that was cancelled.
+// turns lets one call of a machine run at a time, so that the next one sees the outcome of a call that was canceled.
 type turns struct {
 	mutex    sync.Mutex
 	machines map[string]*turn

@@ -10,9 +10,9 @@
 //  3. Touch and list only VMs with the tags of this cluster.
 //  4. A failure of the driver is the field `error` of the response, with gRPC status OK. Every other gRPC status means that the outcome is unknown: libraries, proxies
 //     and cut connections produce them, too. A status never counts as "there is no VM".
-//  5. The deadline is that of gRPC. When a call is cancelled or its deadline has passed, stop as soon as possible: the client has stopped waiting.
-//  6. The client makes one call for a machine at a time. After a cancelled call the next one may arrive while the cancelled one still runs: end that one first, or the VM of
-//     a creation that was cancelled may appear after its deletion. At most a minute is expected.
+//  5. The deadline is that of gRPC. When a call is canceled or its deadline has passed, stop as soon as possible: the client has stopped waiting.
+//  6. The client makes one call for a machine at a time. After a canceled call the next one may arrive while the canceled one still runs: end that one first, or the VM of
+//     a creation that was canceled may appear after its deletion. At most a minute is expected.
 //  7. Secrets come with each call. Keep none, and write none into messages, states or logs. The client redacts what it recognizes.
 //  8. Requests have at most 16 MiB, responses 64 MiB. gRPC servers accept 4 MiB by default; raise that if user data or volumes may be larger.
 //
@@ -50,7 +50,7 @@ type ErrorCode int32
 const (
 	// Not used: read as INTERNAL.
 	ErrorCode_ERROR_CODE_UNSPECIFIED ErrorCode = 0
-	// The operation was canceled in the cloud. Not for a call that the client cancelled.
+	// The operation was canceled in the cloud. Not for a call that the client canceled.
 	ErrorCode_ERROR_CODE_CANCELED ErrorCode = 1
 	// The outcome is unknown. The call may have succeeded.
 	ErrorCode_ERROR_CODE_UNKNOWN ErrorCode = 2

@@ -70,13 +70,13 @@ function checkClient(
     throw new CallError("PERMISSION_DENIED", "the certificate has none of the names of --autoscaler-client-names");
 }
 
-/** Aborts when the call is cancelled or its deadline has passed. */
+/** Aborts when the call is canceled or its deadline has passed. */
 function signalOf(call: Parameters<handleUnaryCall<unknown, unknown>>[0], clock: Clock) {
   const controller = new AbortController();
   const deadline = Number(call.getDeadline());
   const leftMs = Number.isFinite(deadline) ? deadline - clock.now().getTime() : CALL_MS;
   const timer = clock.setTimer(leftMs, () => controller.abort(new CallError("UNAVAILABLE", "the deadline has passed")));
-  call.on("cancelled", () => controller.abort(new CallError("UNAVAILABLE", "the autoscaler has cancelled the call")));
+  call.on("cancelled", () => controller.abort(new CallError("UNAVAILABLE", "the autoscaler has canceled the call")));
   return { signal: controller.signal, end: () => timer.cancel() };
 }
 

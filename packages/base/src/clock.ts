@@ -1,6 +1,6 @@
-/** A timer that has been set and may still be cancelled. */
+/** A timer that has been set and may still be canceled. */
 export interface Timer {
-  /** Keeps the timer from firing. Cancelling twice, or after it has fired, does nothing. */
+  /** Keeps the timer from firing. Canceling twice, or after it has fired, does nothing. */
   cancel(): void;
 }
 
@@ -22,7 +22,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
    * Calls `run` once after `ms` milliseconds, with the same bounds as {@link Clock.sleep}. A set timer keeps the process
-   * alive until it has fired or been cancelled.
+   * alive until it has fired or been canceled.
    */
   setTimer(ms: number, run: () => void): Timer;
 }

@@ -77,7 +77,7 @@ describe("Secret", () => {
     expect(Secret.of("").equals(Secret.of("\0"))).toBe(false);
   });
 
-  it("is recognised by its brand and not by its shape", () => {
+  it("is recognized by its brand and not by its shape", () => {
     expect(isSecret(secret)).toBe(true);
     for (const other of [undefined, null, value, {}, { reveal: () => value }]) expect(isSecret(other)).toBe(false);
   });

@@ -12,7 +12,7 @@ it("has a README whose example runs and prints the documented output", async () 
   const { stdout } = await run(
     process.execPath,
     ["--conditions=@millwright/source", "--input-type=module-typescript", "--eval", code],
-    // Colours, which nx asks for, would not be part of what the README promises.
+    // Colors, which nx asks for, would not be part of what the README promises.
     { cwd: new URL("..", import.meta.url), env: { ...process.env, FORCE_COLOR: "0" } },
   );
   expect(promised).toHaveLength(2);

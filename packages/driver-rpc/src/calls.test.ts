@@ -45,7 +45,7 @@ const failureOf = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("a call over the wire", () => {
-  it("is cancelled at the driver when its signal aborts, and fails with the reason at once", async () => {
+  it("is canceled at the driver when its signal aborts, and fails with the reason at once", async () => {
     const seen = Promise.withResolvers<unknown>();
     const started = Promise.withResolvers<void>();
     const { driver } = await serve(
@@ -63,7 +63,7 @@ describe("a call over the wire", () => {
     const reason = new MachineError("Aborted", "stopping");
     controller.abort(reason);
     expect(await call).toBe(reason);
-    expect(await seen.promise).toMatchObject({ code: "Aborted", message: "the client has cancelled the call" });
+    expect(await seen.promise).toMatchObject({ code: "Aborted", message: "the client has canceled the call" });
   });
 
   it("needs user data in the secret only where it creates a VM", async () => {
@@ -130,10 +130,10 @@ describe("a call over the wire", () => {
     expect(failure).toMatchObject({ code: "DeadlineExceeded" });
     const [leftMs, reason] = await seen.promise;
     expect(leftMs).toBeLessThanOrEqual(301);
-    expect(reason).toMatchObject({ message: expect.stringMatching(/deadline|cancelled/) });
+    expect(reason).toMatchObject({ message: expect.stringMatching(/deadline|canceled/) });
   });
 
-  it("waits for a cancelled call of the same machine, and for none of another", async () => {
+  it("waits for a canceled call of the same machine, and for none of another", async () => {
     const order: string[] = [];
     const release = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();

@@ -101,11 +101,11 @@ export type { Informer, InformerOptions } from "./cache/informer.ts";
 export { unlessUnreachable } from "./cache/unless-unreachable.ts";
 export { waitForCache } from "./cache/wait-for-cache.ts";
 export type { WaitForCacheOptions } from "./cache/wait-for-cache.ts";
-export { createExpectations, fulfilFromStore } from "./controller/expectations.ts";
+export { createExpectations, fulfillFromStore } from "./controller/expectations.ts";
 export type {
   Expectations,
   ExpectationsOptions,
-  FulfilOptions,
+  FulfillOptions,
   Outstanding,
   Overdue,
 } from "./controller/expectations.ts";

@@ -52,12 +52,12 @@ export const definitions = subject("definitions", [
   post(
     "with an unknown field of a schema",
     dry,
-    crd(group, "as", "A", propertiesOf({ x: { type: "string", colour: "red" } })),
+    crd(group, "as", "A", propertiesOf({ x: { type: "string", color: "red" } })),
   ),
   post(
     "with an unknown field, strict",
     `${dry}&fieldValidation=Strict`,
-    crd(group, "as", "A", propertiesOf({ x: { type: "string", colour: "red" } })),
+    crd(group, "as", "A", propertiesOf({ x: { type: "string", color: "red" } })),
   ),
   post("with two versions", dry, versioned([{ name: "v1", storage: true }, { name: "v2" }])),
   post("with no version served", dry, versioned([{ name: "v1", storage: true, served: false }])),

@@ -105,7 +105,7 @@ describe("permissions", () => {
   });
 });
 
-describe("the marketplace and the catalogue", () => {
+describe("the marketplace and the catalog", () => {
   it("require that the terms of a plan are accepted", async () => {
     const { compute, marketplace } = await anArm();
     const { plan } = await compute.virtualMachineImages.get("westeurope", "kinvolk", "flatcar", "stable", "4081.2.0");

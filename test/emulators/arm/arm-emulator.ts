@@ -21,7 +21,7 @@ import {
   listSkus,
   listUsages,
   putAgreement,
-} from "./catalogue.ts";
+} from "./catalog.ts";
 import { deleteDisk, getDisk, listDisks, putDisk } from "./disks.ts";
 import { modelDifferences } from "./model/differences.ts";
 import { olderModelDifferences } from "./older-models/older-differences.ts";
@@ -34,7 +34,7 @@ import type { Disk, NetworkInterface, VirtualMachine } from "./resources.ts";
 import { deleteVm, getVm, listVms, patchVm, putVm, removeVm } from "./virtual-machines.ts";
 import { type ArmWorld, type ArmWorldOptions, createArmWorld } from "./world.ts";
 
-/** Initial state and behaviour of an emulated ARM. */
+/** Initial state and behavior of an emulated ARM. */
 export interface ArmEmulatorOptions extends ArmWorldOptions, Omit<EmulatorServerOptions, "clock" | "random"> {
   /** Additional names of its certificate, for clients that check Azure's own; not for one of `tls`. */
   readonly hosts?: readonly string[];

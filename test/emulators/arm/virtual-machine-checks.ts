@@ -1,4 +1,4 @@
-import { planKey } from "./catalogue.ts";
+import { planKey } from "./catalog.ts";
 import { ArmRefusal } from "./refusal.ts";
 import { keyOf, locationOf, nameOf } from "./resource-path.ts";
 import type { VirtualMachine } from "./resources.ts";

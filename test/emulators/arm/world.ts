@@ -38,7 +38,7 @@ export interface Application {
   readonly subscriptions?: readonly string[];
 }
 
-/** Initial state and behaviour of the cloud. Everything has a default. */
+/** Initial state and behavior of the cloud. Everything has a default. */
 export interface ArmWorldOptions {
   readonly clock?: Clock;
   readonly random?: Random;

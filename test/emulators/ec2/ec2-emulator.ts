@@ -12,7 +12,7 @@ import {
   describeSecurityGroups,
   describeSubnets,
   describeVolumes,
-} from "./catalogue.ts";
+} from "./catalog.ts";
 import { describeInstances } from "./describe-instances.ts";
 import type { Instance, InstanceState, NetworkInterface, Volume } from "./instance.ts";
 import {
@@ -30,7 +30,7 @@ import { assumeRoleWithWebIdentity, stsOperation, stsRefusal } from "./web-ident
 import { createEc2World, type Ec2World, type Ec2WorldOptions } from "./world.ts";
 import { xmlOf } from "./xml.ts";
 
-/** Initial state and behaviour of an emulated EC2. */
+/** Initial state and behavior of an emulated EC2. */
 export interface Ec2EmulatorOptions extends Ec2WorldOptions, Omit<EmulatorServerOptions, "clock" | "random"> {}
 
 /** Remaining resources of launches. Terminated instances do not count. */

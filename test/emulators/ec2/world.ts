@@ -46,7 +46,7 @@ export interface AccessKey {
   readonly expiresAtMs?: number;
 }
 
-/** Initial state and behaviour of the cloud. Everything has a default. */
+/** Initial state and behavior of the cloud. Everything has a default. */
 export interface Ec2WorldOptions extends Partial<LifeTimes> {
   readonly clock?: Clock;
   readonly random?: Random;

@@ -1,5 +1,5 @@
 import { type GceAction, knownParameters } from "./call.ts";
-import { labelledFields, readFilter } from "./filter.ts";
+import { labeledFields, readFilter } from "./filter.ts";
 import type { Disk } from "./instance.ts";
 import { zoneUrl } from "./operation.ts";
 import { pageOf } from "./pages.ts";
@@ -39,7 +39,7 @@ export const listDisks: GceAction = (call) => {
   const parameters = knownParameters(call, "filter", "maxResults", "pageToken");
   const fits = readFilter(parameters.get("filter") ?? "");
   const disks = [...world.disks.values()]
-    .filter((disk) => disk.project === project && disk.zone === zone && fits(labelledFields(disk)))
+    .filter((disk) => disk.project === project && disk.zone === zone && fits(labeledFields(disk)))
     .toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
   const page = pageOf(disks, parameters);
   return jsonReply(200, {

@@ -33,7 +33,7 @@ export function readFilter(text: string): (fieldOf: (name: string) => string | u
 }
 
 /** The filterable fields of a resource with a name and labels. */
-export const labelledFields =
+export const labeledFields =
   ({ name, labels }: { readonly name: string; readonly labels: Readonly<Record<string, string>> }) =>
   (field: string): string | undefined =>
     field === "name" ? name : field.startsWith("labels.") ? labels[field.slice("labels.".length)] : undefined;

@@ -277,8 +277,8 @@ describe("the Compute Engine emulator", () => {
   it("lists disks by their labels, and deletes unused ones", async () => {
     const { insert, disks, emulator } = await aGce();
     const [boot] = anInstance.disks;
-    const labelled = { ...boot, boot: false, initializeParams: { ...boot?.initializeParams, labels: { a: "b" } } };
-    await insert({ disks: [boot, labelled] });
+    const labeled = { ...boot, boot: false, initializeParams: { ...boot?.initializeParams, labels: { a: "b" } } };
+    await insert({ disks: [boot, labeled] });
     const [all] = await disks.list(place, once);
     expect(all.map(({ name, sizeGb, users }) => [name, sizeGb, users?.length])).toEqual([
       ["m", "50", 1],
@@ -289,8 +289,8 @@ describe("the Compute Engine emulator", () => {
       message: expect.stringContaining("already being used by"),
     });
     emulator.remove("m", { keepDisks: true });
-    const [labelledOnes] = await disks.list({ ...place, filter: 'labels.a="b"' }, once);
-    expect(labelledOnes.map(({ name, users }) => [name, users])).toEqual([["m-1", []]]);
+    const [labeledOnes] = await disks.list({ ...place, filter: 'labels.a="b"' }, once);
+    expect(labeledOnes.map(({ name, users }) => [name, users])).toEqual([["m-1", []]]);
     await disks.delete({ ...place, disk: "m-1" }, once);
     await expect(disks.delete({ ...place, disk: "m-1" }, once)).rejects.toMatchObject({ httpStatusCode: 404 });
     expect(emulator.inventory().disks.map(({ name }) => name)).toEqual(["m"]);

@@ -15,7 +15,7 @@ import {
   tokenPaths,
 } from "./access-tokens.ts";
 import type { GceAction, GceCall } from "./call.ts";
-import { catalogueRouteOf, permissionsProjectOf, testIamPermissions } from "./catalogue.ts";
+import { catalogRouteOf, permissionsProjectOf, testIamPermissions } from "./catalog.ts";
 import { deleteDisk, listDisks } from "./disks.ts";
 import { insertInstance, removeInstance } from "./insert-instance.ts";
 import type { Disk, Instance, InstanceStatus } from "./instance.ts";
@@ -28,7 +28,7 @@ import { findDifferences } from "./published/compare-exchange.ts";
 import { GceRefusal, notFound, refusalReply } from "./refusal.ts";
 import { createGceWorld, type GceWorld, type GceWorldOptions } from "./world.ts";
 
-/** Initial state and behaviour of an emulated Compute Engine. */
+/** Initial state and behavior of an emulated Compute Engine. */
 export interface GceEmulatorOptions extends GceWorldOptions, Omit<EmulatorServerOptions, "clock" | "random"> {}
 
 /** Remaining resources of created instances. */
@@ -149,8 +149,8 @@ async function answer(request: EmulatorRequest, world: GceWorld): Promise<Emulat
   const user = authenticate(request, world);
   const permissionsProject = permissionsProjectOf(request);
   if (permissionsProject !== undefined) return testIamPermissions(world, permissionsProject, request.body);
-  const catalogueRoute = catalogueRouteOf(request);
-  if (catalogueRoute !== undefined) return catalogueRoute.answer(world);
+  const catalogRoute = catalogRouteOf(request);
+  if (catalogRoute !== undefined) return catalogRoute.answer(world);
   const target = targetOf(request);
   if (target?.route === undefined) throw notFound(request.url.pathname);
   const { project, zone, name, route } = target;
@@ -179,9 +179,9 @@ function emulatorOf(world: GceWorld): Emulator {
       const project = permissionsProjectOf(request);
       if (project !== undefined)
         return { operation: "cloudresourcemanager.projects.testIamPermissions", subjects: [project], account: project };
-      const catalogueRoute = catalogueRouteOf(request);
-      if (catalogueRoute !== undefined) {
-        const { operation, at } = catalogueRoute;
+      const catalogRoute = catalogRouteOf(request);
+      if (catalogRoute !== undefined) {
+        const { operation, at } = catalogRoute;
         return { operation, subjects: [at.project, at.region, at.name], account: at.project };
       }
       const target = targetOf(request);

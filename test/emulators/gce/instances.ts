@@ -1,5 +1,5 @@
 import { type GceAction, type GceCall, knownParameters } from "./call.ts";
-import { labelledFields, readFilter } from "./filter.ts";
+import { labeledFields, readFilter } from "./filter.ts";
 import type { Instance } from "./instance.ts";
 import { removeInstance } from "./insert-instance.ts";
 import type { InstanceResource } from "./instance-resource.ts";
@@ -117,7 +117,7 @@ export const listInstances: GceAction = (call) => {
       fits((field) =>
         field === "status"
           ? world.status(instance)
-          : labelledFields({ name: instance.name, labels: instance.resource.labels })(field),
+          : labeledFields({ name: instance.name, labels: instance.resource.labels })(field),
       ),
   );
   const page = pageOf(instances, parameters);

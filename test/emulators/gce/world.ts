@@ -19,7 +19,7 @@ export interface AccessToken {
   readonly expiresAtMs: number;
 }
 
-/** Initial state and behaviour of the cloud. Everything has a default. */
+/** Initial state and behavior of the cloud. Everything has a default. */
 export interface GceWorldOptions extends Partial<LifeTimes> {
   readonly clock?: Clock;
   readonly random?: Random;

@@ -9,7 +9,7 @@ const widthsOf = (svg: string): readonly number[] =>
 describe("a bar chart", () => {
   const bar = (series: string, value: number) => ({ series, value, text: `${value} s` });
 
-  it("has bars in proportion to their values, of one colour a series", () => {
+  it("has bars in proportion to their values, of one color a series", () => {
     const svg = drawBarChart({
       title: "CPU",
       groups: [

@@ -1,6 +1,6 @@
 /** One bar. */
 export interface Bar {
-  /** Name of the series, which decides the colour. */
+  /** Name of the series, which decides the color. */
   readonly series: string;
   readonly value: number;
   /** What is written beside the bar. */
@@ -21,8 +21,8 @@ const BAR = 18;
 const GAP = 12;
 const TITLE = 30;
 const LEGEND = 24;
-/** Distinguishable with every common form of colour blindness (Okabe and Ito), dark enough on white. */
-const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
+/** Distinguishable with every common form of color blindness (Okabe and Ito), dark enough on white. */
+const colors = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
@@ -33,7 +33,7 @@ const number = (value: number): string => String(Math.round(value * 10) / 10);
 export function drawBarChart({ title, groups }: BarChart): string {
   const series = [...new Set(groups.flatMap(({ bars }) => bars.map((bar) => bar.series)))];
   const highest = Math.max(...groups.flatMap(({ bars }) => bars.map(({ value }) => value)), Number.MIN_VALUE);
-  const colourOf = (name: string): string => colours[series.indexOf(name) % colours.length] ?? "#000";
+  const colorOf = (name: string): string => colors[series.indexOf(name) % colors.length] ?? "#000";
   const text = (x: number, y: number, content: string, more = ""): string =>
     `<text x="${number(x)}" y="${number(y)}"${more}>${escaped(content)}</text>`;
   const parts: string[] = [text(MARGIN, MARGIN + 10, title, ' font-weight="bold"')];
@@ -42,7 +42,7 @@ export function drawBarChart({ title, groups }: BarChart): string {
     for (const [index, name] of series.entries()) {
       const x = NAMES + index * 140;
       parts.push(
-        `<rect x="${x}" y="${y - 12}" width="12" height="12" fill="${colourOf(name)}"/>`,
+        `<rect x="${x}" y="${y - 12}" width="12" height="12" fill="${colorOf(name)}"/>`,
         text(x + 18, y - 2, name),
       );
     }
@@ -53,7 +53,7 @@ export function drawBarChart({ title, groups }: BarChart): string {
     for (const bar of bars) {
       const width = ((WIDTH - NAMES - VALUES - MARGIN) * bar.value) / highest;
       parts.push(
-        `<rect x="${NAMES}" y="${y + 2}" width="${number(width)}" height="${BAR - 4}" fill="${colourOf(bar.series)}"/>`,
+        `<rect x="${NAMES}" y="${y + 2}" width="${number(width)}" height="${BAR - 4}" fill="${colorOf(bar.series)}"/>`,
         text(NAMES + width + 6, y + BAR / 2 + 4, bar.text),
       );
       y += BAR;

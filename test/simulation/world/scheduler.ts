@@ -39,7 +39,7 @@ interface Entry {
   readonly sequence: number;
   readonly run: () => void;
   readonly scope: ScopeState;
-  isCancelled: boolean;
+  isCanceled: boolean;
 }
 
 interface ScopeState {
@@ -110,9 +110,9 @@ export function createScheduler(random: Random): Scheduler {
   const setTimer = (scope: ScopeState, ms: number, run: () => void): Timer => {
     if (scope.isDead) return { cancel: () => undefined };
     const dueMs = elapsedMs + Math.ceil(normalizeDelayMs(ms));
-    const entry: Entry = { dueMs, tie: random.next(), sequence: sequence++, run, scope, isCancelled: false };
+    const entry: Entry = { dueMs, tie: random.next(), sequence: sequence++, run, scope, isCanceled: false };
     heap.push(entry);
-    return { cancel: () => void (entry.isCancelled = true) };
+    return { cancel: () => void (entry.isCanceled = true) };
   };
 
   return {
@@ -139,7 +139,7 @@ export function createScheduler(random: Random): Scheduler {
       let atThisInstant = 0;
       for (let next = heap.top(); next !== undefined && next.dueMs <= untilMs; next = heap.top()) {
         heap.pop();
-        if (next.isCancelled || next.scope.isDead) continue;
+        if (next.isCanceled || next.scope.isDead) continue;
         if (next.scope.stalledUntilMs > next.dueMs) {
           next.dueMs = next.scope.stalledUntilMs;
           heap.push(next);

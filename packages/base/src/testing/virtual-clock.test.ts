@@ -50,7 +50,7 @@ describe("createVirtualClock", () => {
     await expect(slept).resolves.toBeUndefined();
   });
 
-  it("forgets cancelled timers and aborted sleeps", async () => {
+  it("forgets canceled timers and aborted sleeps", async () => {
     const clock = createVirtualClock();
     const controller = new AbortController();
     const slept = clock.sleep(10, controller.signal);
@@ -70,11 +70,11 @@ describe("createVirtualClock", () => {
     const fired: number[] = [];
     const timers = Array.from({ length: 500 }, () => {
       const ms = Math.floor(random.next() * 100);
-      return { ms, cancelled: random.next() < 0.3, timer: clock.setTimer(ms, () => fired.push(ms)) };
+      return { ms, canceled: random.next() < 0.3, timer: clock.setTimer(ms, () => fired.push(ms)) };
     });
-    for (const { cancelled, timer } of timers) if (cancelled) timer.cancel();
+    for (const { canceled, timer } of timers) if (canceled) timer.cancel();
     await clock.advance(100);
-    const kept = timers.filter(({ cancelled }) => !cancelled).map(({ ms }) => ms);
+    const kept = timers.filter(({ canceled }) => !canceled).map(({ ms }) => ms);
     expect(fired).toEqual(kept.toSorted((a, b) => a - b));
     timers[0]?.timer.cancel();
     expect(clock.pending()).toBe(0);

@@ -46,7 +46,7 @@ const colors = {
   selected: "inverse",
 } as const;
 
-/** Colours a part of the screen. */
+/** Colors a part of the screen. */
 export const paint = (look: Look, text: string): string => styleText(colors[look], text, { stream: process.stdout });
 
 /**

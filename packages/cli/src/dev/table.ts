@@ -77,7 +77,7 @@ export function renderTable(machines: readonly FleetRow[], width: number): reado
     styleText("dim", cutToWidth(titles.trimEnd(), width)),
     ...rows.map(({ phase, cells }) => {
       const text = line(cells).trimEnd();
-      // Too narrow even for names without their beginnings: colours could be cut in two.
+      // Too narrow even for names without their beginnings: colors could be cut in two.
       if (displayWidth(text) > width) return cutToWidth(text, width);
       const color = phaseColors[phase] ?? "white";
       return line(cells.map((cell, index) => (index === 1 ? styleText(color, cell) : cell))).trimEnd();

@@ -15,7 +15,7 @@ const preview: NodeDrainPreview = {
     {
       namespace: "shop",
       name: "db",
-      verdict: { behaviour: "evict", reason: "managed", order: 1 },
+      verdict: { behavior: "evict", reason: "managed", order: 1 },
       budget: { state: "misconfigured", budgets: ["shop/db"], message: "budget shop/db can \u001b[31mnever be met" },
       volumes: [
         { name: "pv-1", claim: "shop/data-db", isAttachedHere: true },
@@ -25,11 +25,11 @@ const preview: NodeDrainPreview = {
     {
       namespace: "shop",
       name: "web",
-      verdict: { behaviour: "evict", reason: "unmanaged", order: 0 },
+      verdict: { behavior: "evict", reason: "unmanaged", order: 0 },
       budget: { state: "free" },
       volumes: [],
     },
-    { namespace: "kube-system", name: "agent", verdict: { behaviour: "skip", reason: "DaemonSet" }, volumes: [] },
+    { namespace: "kube-system", name: "agent", verdict: { behavior: "skip", reason: "DaemonSet" }, volumes: [] },
   ],
   steps: [
     { how: "evict", pods: ["shop/web"] },

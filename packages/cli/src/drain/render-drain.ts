@@ -19,7 +19,7 @@ const meanings: Readonly<Record<Verdict["reason"], string>> = {
   localStorage: "its local storage is lost",
 };
 
-const behaviours: Readonly<Record<Verdict["behaviour"], string>> = {
+const behaviors: Readonly<Record<Verdict["behavior"], string>> = {
   skip: "stays",
   wait: "waited for",
   evict: "evicted",
@@ -37,7 +37,7 @@ const volumesOf = ({ volumes }: DrainPodPreview): string =>
 
 const podRow = (pod: DrainPodPreview): readonly string[] => [
   plain(`${pod.namespace}/${pod.name}`),
-  behaviours[pod.verdict.behaviour],
+  behaviors[pod.verdict.behavior],
   meanings[pod.verdict.reason],
   orderOf(pod.verdict),
   volumesOf(pod),

@@ -3,7 +3,7 @@ import { plain } from "../terminal/text.ts";
 import { ago, ahead } from "../terminal/relative-time.ts";
 import { wrapText } from "../terminal/wrap-text.ts";
 
-/** Colours a word by the state that it is about. */
+/** Colors a word by the state that it is about. */
 export type Paint = (state: Explanation["state"], text: string) => string;
 
 /** How a tree is shown. */

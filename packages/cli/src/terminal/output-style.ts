@@ -5,7 +5,7 @@ const DEFAULT_WIDTH = 80;
 
 const colors = { ok: "green", waiting: "yellow", stuck: "red" } as const;
 
-/** How text for people is laid out on an output: with colours on a terminal, unless `NO_COLOR` is set. */
+/** How text for people is laid out on an output: with colors on a terminal, unless `NO_COLOR` is set. */
 export function outputStyle(output: NodeJS.WriteStream = process.stdout): {
   readonly width: number;
   /** Of lines that a file or pipe gets uncut; absent there. */

@@ -28,7 +28,7 @@ export interface TopScreen {
   readonly explanation: readonly string[];
   readonly now: Date;
   readonly size: { readonly columns: number; readonly rows: number };
-  /** Colours a text; it has its width already. */
+  /** Colors a text; it has its width already. */
   readonly paint: (look: Look, text: string) => string;
 }
 

@@ -40,7 +40,7 @@ export function findNode(machine: Machine, { nodes }: Pick<TargetCaches, "nodes"
     {
       named,
       byId,
-      labelled: store.byIndex("machine", machine.metadata.name),
+      labeled: store.byIndex("machine", machine.metadata.name),
     },
     match,
   );

@@ -196,10 +196,10 @@ function passOverDeployment(state: OwnerState): Outcome {
     ...(state.isPaused ? ["* Rollout is paused"] : []),
     ...(isFrozen ? ["* Rollout is blocked because MachineDeployment is frozen"] : []),
   ];
-  const [, small, labelled] = state.sets;
+  const [, small, labeled] = state.sets;
   const reasonLines = [
     ...(small.length > 0 ? ["* MachineClass small, big required"] : []),
-    ...(labelled.length > 0 ? ["* Template labels are not up-to-date"] : []),
+    ...(labeled.length > 0 ? ["* Template labels are not up-to-date"] : []),
   ];
   const blocks = state.isDeleting
     ? []

@@ -134,7 +134,7 @@ function stillAttached(underWay: readonly MoveUnderWay[]): { readonly attached?:
 
 /** Why the drain waits for a pod that is not evicted. */
 function waitingFor({ pod, key, verdict }: StayingPod): readonly Blocker[] {
-  if (verdict.behaviour === "evict") return [];
+  if (verdict.behavior === "evict") return [];
   if (verdict.reason === "waitCompleted") return [{ kind: "completion", pod: key }];
   if (verdict.reason === "terminating") return [{ kind: "leaving", pod: key }];
   return [{ kind: "overdue", pod: key, finalizers: pod.metadata.finalizers ?? [] }];

@@ -101,7 +101,7 @@ export function planEvictions(
   now: Date,
 ): EvictionPlan {
   const order = Math.min(...staying.map(({ verdict }) => verdict.order));
-  const toEvict = staying.filter(({ verdict }) => verdict.behaviour === "evict");
+  const toEvict = staying.filter(({ verdict }) => verdict.behavior === "evict");
   const current = toEvict.filter(({ verdict }) => verdict.order === order);
   const volumesOf = ({ uid }: StayingPod): readonly TrackedVolume[] => view.volumes.get(uid) ?? [];
   const hasVolumes = (each: StayingPod): boolean => volumesOf(each).length > 0;

@@ -12,7 +12,7 @@ const ownedBy = (kind: string, controller = true) => ({
 const unowned = { ownerReferences: [] };
 const mirror = { annotations: { "kubernetes.io/config.mirror": "" } };
 const terminating = { deletionTimestamp: "2026-01-01T00:00:10Z" };
-const labelled = (value: string) => ({ labels: { app: "web", "cluster.x-k8s.io/drain": value } });
+const labeled = (value: string) => ({ labels: { app: "web", "cluster.x-k8s.io/drain": value } });
 const rule = (change: Partial<DrainRule>): DrainRule => ({ behavior: "Drain", order: 0, ...change });
 
 const cordon = { taint: "node.kubernetes.io/unschedulable", since: now.getTime() } as const;
@@ -22,7 +22,7 @@ const returned = {
 };
 const textOf = (pod: Pod, rules: readonly DrainRule[] = []): string => {
   const verdict = judgePod(pod, rules, cordon, now);
-  return `${verdict.behaviour} ${verdict.reason}${verdict.behaviour === "skip" || verdict.order === 0 ? "" : ` ${verdict.order}`}`;
+  return `${verdict.behavior} ${verdict.reason}${verdict.behavior === "skip" || verdict.order === 0 ? "" : ` ${verdict.order}`}`;
 };
 
 describe("a drain", () => {
@@ -41,7 +41,7 @@ describe("a drain", () => {
     ],
     [
       "waits for the completion of a pod with that label, also when it tolerates the cordon",
-      aPod("p", { ...returned, metadata: { ...returned.metadata, ...labelled("wait-completed") } }),
+      aPod("p", { ...returned, metadata: { ...returned.metadata, ...labeled("wait-completed") } }),
       "wait waitCompleted",
     ],
     ["evicts a pod without controller", aPod("p", { metadata: unowned }), "evict unmanaged"],
@@ -80,9 +80,9 @@ describe("a drain", () => {
       aPod("p", { metadata: { deletionTimestamp: "2025-12-31T23:59:30Z" } }),
       "wait terminating",
     ],
-    ["skips a pod with that label", aPod("p", { metadata: labelled("skip") }), "skip label"],
-    ["waits for a job with that label", aPod("p", { metadata: labelled("wait-completed") }), "wait waitCompleted"],
-    ["does not know other values of the label", aPod("p", { metadata: labelled("later") }), "evict managed"],
+    ["skips a pod with that label", aPod("p", { metadata: labeled("skip") }), "skip label"],
+    ["waits for a job with that label", aPod("p", { metadata: labeled("wait-completed") }), "wait waitCompleted"],
+    ["does not know other values of the label", aPod("p", { metadata: labeled("later") }), "evict managed"],
   ] as const)("%s", (_, pod, expected) => {
     expect(textOf(pod)).toBe(expected);
   });
@@ -110,7 +110,7 @@ describe("the rules of a drain", () => {
 
   it("give way to the pod's own label, but for the order", () => {
     const rules = [rule({ behavior: "Skip", order: 7 })];
-    expect(textOf(aPod("p", { metadata: labelled("wait-completed") }), rules)).toBe("wait waitCompleted 7");
+    expect(textOf(aPod("p", { metadata: labeled("wait-completed") }), rules)).toBe("wait waitCompleted 7");
   });
 
   it("cannot make a drain evict pods that are recreated on the node", () => {

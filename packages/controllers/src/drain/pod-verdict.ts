@@ -15,10 +15,10 @@ export type EvictReason = "managed" | "unmanaged" | "localStorage";
 
 /** How a drain treats a pod, and why. */
 export type PodVerdict =
-  | { readonly behaviour: "skip"; readonly reason: SkipReason }
+  | { readonly behavior: "skip"; readonly reason: SkipReason }
   /** `order`: pods of a higher order are not evicted before this one is deleted. */
-  | { readonly behaviour: "wait"; readonly reason: WaitReason; readonly order: number }
-  | { readonly behaviour: "evict"; readonly reason: EvictReason; readonly order: number };
+  | { readonly behavior: "wait"; readonly reason: WaitReason; readonly order: number }
+  | { readonly behavior: "evict"; readonly reason: EvictReason; readonly order: number };
 
 /** A pod that exists this long after its grace period is stuck: by a finalizer, or a dead kubelet. */
 const OVERDUE_MS = 30_000;
@@ -58,19 +58,19 @@ function ruleFor(
  * storage (which is lost) and without a controller (which is not recreated), as in MCM.
  */
 export function judgePod(pod: Pod, rules: readonly DrainRule[], cordon: Cordon | undefined, now: Date): PodVerdict {
-  if (isMirror(pod)) return { behaviour: "skip", reason: "mirror" };
+  if (isMirror(pod)) return { behavior: "skip", reason: "mirror" };
   const controller = controllerRefOf(pod);
-  if (controller?.kind === "DaemonSet") return { behaviour: "skip", reason: "DaemonSet" };
-  if (isCompleted(pod)) return { behaviour: "skip", reason: "completed" };
+  if (controller?.kind === "DaemonSet") return { behavior: "skip", reason: "DaemonSet" };
+  if (isCompleted(pod)) return { behavior: "skip", reason: "completed" };
   const { behavior, order, source } = ruleFor(pod, rules);
-  if (behavior === "Skip") return { behaviour: "skip", reason: source };
+  if (behavior === "Skip") return { behavior: "skip", reason: source };
   const endsAt = overdueAfter(pod);
   if (endsAt !== undefined)
-    return { behaviour: "wait", reason: now.getTime() > endsAt ? "overdue" : "terminating", order };
-  if (behavior === "WaitCompleted") return { behaviour: "wait", reason: "waitCompleted", order };
-  if (isReturned(pod, cordon)) return { behaviour: "skip", reason: "returned" };
-  if (controller === undefined) return { behaviour: "evict", reason: "unmanaged", order };
-  return { behaviour: "evict", reason: hasLocalStorage(pod) ? "localStorage" : "managed", order };
+    return { behavior: "wait", reason: now.getTime() > endsAt ? "overdue" : "terminating", order };
+  if (behavior === "WaitCompleted") return { behavior: "wait", reason: "waitCompleted", order };
+  if (isReturned(pod, cordon)) return { behavior: "skip", reason: "returned" };
+  if (controller === undefined) return { behavior: "evict", reason: "unmanaged", order };
+  return { behavior: "evict", reason: hasLocalStorage(pod) ? "localStorage" : "managed", order };
 }
 
 /** A pod that a drain waits for, with its verdict. */
@@ -95,7 +95,7 @@ export function stayingPods(
       // A pod that was evicted before the cordon was known gets its grace period.
       const isEvicted = (evictions.get(uid)?.state ?? "rejected") !== "rejected";
       const verdict = judgePod(pod, rules, isEvicted ? undefined : cordonOfPod(view, pod, terms), now);
-      return verdict.behaviour === "skip" ? [] : [{ pod, uid, key: `${namespace}/${name}`, verdict }];
+      return verdict.behavior === "skip" ? [] : [{ pod, uid, key: `${namespace}/${name}`, verdict }];
     })
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }

@@ -21,7 +21,7 @@ import {
   beingDeleted,
   type Change,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
 } from "../testing/builders.ts";
@@ -154,7 +154,7 @@ describe("the guard of Machines whose set does not exist", () => {
     ["has another kind of owner", ownedBy(aMachineDeployment(named("gone")))],
     ["has no VM", { spec: { providerID: null } }],
     ["has no finalizer", { metadata: { finalizers: ["other"] } }],
-    ["is forced", labelled({ [labelKeys.forceDeletion]: "true" })],
+    ["is forced", labeled({ [labelKeys.forceDeletion]: "true" })],
     ["approves", approval],
     [
       "has begun",

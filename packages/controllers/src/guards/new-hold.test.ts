@@ -3,7 +3,7 @@ import { afterAll, expect, it } from "vitest";
 import { decideMachine } from "../machine/decide.ts";
 import { type Guard, judge } from "../model/hold.ts";
 import { reportHold } from "../model/hold-condition.ts";
-import { aMachine, beingDeleted, inPhase, labelled } from "../testing/builders.ts";
+import { aMachine, beingDeleted, inPhase, labeled } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { aSnapshot, itsNode, testNow, withVm } from "../testing/snapshots.ts";
 import { countHeld } from "./held-objects.ts";
@@ -30,7 +30,7 @@ const maintenanceGuard: Guard<Machine> = {
 };
 
 it("is a guard in the list: the machine keeps its VM, and status, event, condition and metric show it", async () => {
-  const machine = aMachine(withVm, inPhase("Running"), beingDeleted(), labelled({ maintenance: "true" }));
+  const machine = aMachine(withVm, inPhase("Running"), beingDeleted(), labeled({ maintenance: "true" }));
   const { api, newContext, run } = createTestCluster();
   api.seed(machineResource, machine);
   const context = newContext();

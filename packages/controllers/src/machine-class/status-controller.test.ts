@@ -16,12 +16,12 @@ import { type RunningControllers, runControllers } from "../testing/running-cont
 import { createClassStatusController } from "./status-controller.ts";
 
 const ref = refOf("small");
-const text = 'MachineClass "small": providerSpec.colour: is unknown';
+const text = 'MachineClass "small": providerSpec.color: is unknown';
 const driver: Pick<MachineDriver, "missingDriver" | "rejectionOf" | "unknownKeysOf"> = {
   missingDriver: ({ provider }) =>
     provider === "mock" ? undefined : `provider: no driver "${provider ?? ""}" is loaded`,
   rejectionOf: async ({ providerSpec }) =>
-    "colour" in providerSpec ? { reason: "InvalidMachineClass", problem: text } : undefined,
+    "color" in providerSpec ? { reason: "InvalidMachineClass", problem: text } : undefined,
   unknownKeysOf: ({ providerSpec }) =>
     "spotPrce" in providerSpec ? 'providerSpec.spotPrce (did you mean "spotPrice"?)' : "",
 };
@@ -37,7 +37,7 @@ const start = (...changes: readonly Change<MachineClass>[]) =>
   );
 
 it("reports a class that the driver rejects once, on the class and on the set and deployment that refer to it", async () => {
-  const { api, events, settle } = await start({ providerSpec: { colour: "red" } });
+  const { api, events, settle } = await start({ providerSpec: { color: "red" } });
   expect(events).toEqual(Array.from({ length: 3 }, () => `InvalidMachineClass ${text}`));
   api.change(machineClassResource, ref, { metadata: { annotations: { touched: "yes" } } });
   await settle();

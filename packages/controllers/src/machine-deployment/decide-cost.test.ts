@@ -9,7 +9,7 @@ import {
   annotated,
   type Change,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
 } from "../testing/builders.ts";
@@ -44,7 +44,7 @@ function halfway(change: Change<MachineDeployment>): MachineDeploymentSnapshot {
     Array.from({ length: FLEET / 2 }, (_, index) => {
       const name = `${prefix}-${index}`;
       nodes.set(name, aNode({ metadata: { name: `node-${name}` } }));
-      return aMachine(named(name), inPhase("Running"), labelled({ node: `node-${name}` }));
+      return aMachine(named(name), inPhase("Running"), labeled({ node: `node-${name}` }));
     });
   const machines = new Map([
     ["uid-old", machinesOf("old")],

@@ -16,7 +16,7 @@ import {
   beingDeleted,
   type Change,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
 } from "../testing/builders.ts";
@@ -136,7 +136,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
 
   it("ends a hand-over when the set has a place for the machine, and not before", () => {
     const deployment = aMachineDeployment(annotated({ [revision]: "1" }));
-    const received = aMachine(named("a"), inPhase("Running"), labelled({ [labelKeys.updateResult]: "successful" }));
+    const received = aMachine(named("a"), inPhase("Running"), labeled({ [labelKeys.updateResult]: "successful" }));
     const end = {
       kind: "PatchMachine",
       name: "a",

@@ -16,7 +16,7 @@ import {
   aNode,
   type Change,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
   refOf,
@@ -30,7 +30,7 @@ const oldClass: Change<MachineSet> = { spec: { template: { spec: { class: { name
 const a = aMachineDeployment(named("a"));
 const b = aMachineDeployment(named("b"));
 const set = aMachineSet(named("set"), ownedBy(a), { spec: { replicas: 1 } });
-const machine = aMachine(named("machine"), ownedBy(set), inPhase("Running"), labelled({ node: "node" }));
+const machine = aMachine(named("machine"), ownedBy(set), inPhase("Running"), labeled({ node: "node" }));
 
 // Which events enqueue a deployment, as the reads of a reconcile show.
 describe("a deployment is looked at", () => {

@@ -15,7 +15,7 @@ import {
   beingDeleted,
   type Change,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
 } from "../testing/builders.ts";
@@ -97,7 +97,7 @@ describe("a deployment while the Nodes of its machines were never listed", () =>
   });
 
   it("does not end the hand-over of a machine, whose node may have marks", () => {
-    const received = labelled({ [labelKeys.updateResult]: "successful" });
+    const received = labeled({ [labelKeys.updateResult]: "successful" });
     const patches = (areNodesUnread: boolean) =>
       decide(areNodesUnread, strategy("InPlaceUpdate"), { new: 3 }, received).actions.filter(
         ({ kind }) => kind === "PatchMachine",

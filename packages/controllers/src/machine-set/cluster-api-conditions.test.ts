@@ -8,7 +8,7 @@ import {
   type Change,
   createdAt,
   inPhase,
-  labelled,
+  labeled,
   named,
 } from "../testing/builders.ts";
 import { someConditionInputs } from "../testing/judged-machines.ts";
@@ -40,7 +40,7 @@ const failed = (name: string, at: string, code?: string): Change<Machine> => ({
 
 describe("ScalingUp of a set", () => {
   it("lists everything that blocks it, in its order", () => {
-    const set = labelled({ freeze: "True", "node.machine.sapcloud.io/scale-up-disabled": "true" });
+    const set = labeled({ freeze: "True", "node.machine.sapcloud.io/scale-up-disabled": "true" });
     const legacy = [
       { type: "Frozen", status: "True", message: "3 >= 3" },
       { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "no quota" },
@@ -111,7 +111,7 @@ describe("ScalingUp of a set", () => {
 
 describe("ScalingDown of a set", () => {
   it("leaves out machines that were just handed over to it, as far as there are too many", () => {
-    const handedOver = labelled({ "node.machine.sapcloud.io/update-result": "successful" });
+    const handedOver = labeled({ "node.machine.sapcloud.io/update-result": "successful" });
     expect(textsOf({ spec: { replicas: 1 } }, machines({}, handedOver, handedOver))["ScalingDown"]).toBe("False");
     expect(textsOf({ spec: { replicas: 1 } }, machines({}, {}, handedOver))["ScalingDown"]).toBe(
       "True Scaling down from 2 to 1 replicas",

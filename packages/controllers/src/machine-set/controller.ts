@@ -11,7 +11,7 @@ import {
   type Controller,
   controllerRefOf,
   createExpectations,
-  fulfilFromStore,
+  fulfillFromStore,
   isConflict,
   keyOf,
   messageOf,
@@ -361,7 +361,7 @@ export function createMachineSetController(
   });
 
   // Before the triggers: a reconcile that a machine triggers finds its creation observed.
-  fulfilFromStore({
+  fulfillFromStore({
     expectations,
     store: caches.machines.store,
     ownerOf: (machine) => {

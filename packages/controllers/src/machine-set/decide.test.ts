@@ -17,7 +17,7 @@ import {
   beingDeleted,
   type Change,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
 } from "../testing/builders.ts";
@@ -170,7 +170,7 @@ describe("decideMachineSet", () => {
       findCondition(decide({ ...given, failure }).status?.machineSetCondition, "ReplicaFailure")?.message;
     expect(failureOf({ owned: [{}] })).toBe("quota exceeded");
     expect(failureOf({ owned: [{}, {}, {}] })).toBeUndefined();
-    expect(failureOf({ owned: [{}], set: labelled({ [labelKeys.scaleUpDisabled]: "true" }) })).toBeUndefined();
+    expect(failureOf({ owned: [{}], set: labeled({ [labelKeys.scaleUpDisabled]: "true" }) })).toBeUndefined();
     expect(failureOf({ owned: [{}], set: { spec: { replicas: -1 } } })).toBeUndefined();
   });
 
@@ -184,7 +184,7 @@ describe("decideMachineSet", () => {
         ...because.map(({ reason }) => reason),
       ];
     };
-    const frozen = labelled({ [labelKeys.freeze]: "True" });
+    const frozen = labeled({ [labelKeys.freeze]: "True" });
     const limit = "The number of machines backing MachineSet: set is 8 >= 8 which is the Max-ScaleUp-Limit";
     const label = 'PatchSet {"metadata":{"labels":{"freeze":"True"}}}';
     const several = (count: number, change: Change<Machine> = {}) => Array.from({ length: count }, () => change);

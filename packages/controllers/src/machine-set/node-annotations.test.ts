@@ -8,7 +8,7 @@ import {
   annotated,
   aNode,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
   testNamespace,
@@ -25,7 +25,7 @@ const failed = (annotations: Readonly<Record<string, string>> = {}): Machine =>
     named("m"),
     inPhase("Failed"),
     annotated(annotations),
-    labelled({ node: "node-of-m" }),
+    labeled({ node: "node-of-m" }),
     { spec: { providerID: "vm-m" } },
     ownedBy(set),
   );

@@ -15,7 +15,7 @@ import {
   type Change,
   createdAt,
   inPhase,
-  labelled,
+  labeled,
   named,
 } from "../testing/builders.ts";
 import { unreadTargetHold } from "../cluster/unread-target.ts";
@@ -40,11 +40,11 @@ const machine = (index: number, ...changes: readonly Change<Machine>[]): Machine
 const several = (count: number, ...changes: readonly Change<Machine>[]): readonly Machine[] =>
   Array.from({ length: count }, (_, index) => machine(index, ...changes));
 const failed = inPhase("Failed");
-const moved = labelled({ [labelKeys.updateResult]: "successful" });
+const moved = labeled({ [labelKeys.updateResult]: "successful" });
 const marked = (at: string) =>
   annotated({ [annotationKeys.machinePriority]: "1", [annotationKeys.markedForDeletionTime]: at });
 const scaledSet = annotated({ [annotationKeys.lastReplicaChangeByScaler]: scaledAt });
-const frozen = labelled({ [labelKeys.freeze]: "True" });
+const frozen = labeled({ [labelKeys.freeze]: "True" });
 
 const freeze: Hold = { by: "frozen", holds: "creation", message: "", remedy: "" };
 
@@ -160,12 +160,12 @@ describe("planReplicas", () => {
     [
       "creates nothing while scale-up is disabled, whatever the value of the label",
       "scale-up disabled",
-      () => planOf(3, several(2), labelled({ [labelKeys.scaleUpDisabled]: "" })),
+      () => planOf(3, several(2), labeled({ [labelKeys.scaleUpDisabled]: "" })),
     ],
     [
       "takes freeze only with a capital letter, as the Go implementation does",
       "+1",
-      () => planOf(3, several(2), labelled({ [labelKeys.freeze]: "true" })),
+      () => planOf(3, several(2), labeled({ [labelKeys.freeze]: "true" })),
     ],
     ["reports no block when nothing is missing", "", () => planOf(3, several(3), frozen)],
   ])("%s", (_, expected, plan) => {

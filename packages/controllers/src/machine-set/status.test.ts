@@ -44,12 +44,12 @@ describe("machineSetStatus", () => {
     expect(statusWith([leaving, terminating])).toMatchObject({ replicas: 2, availableReplicas: 1, readyReplicas: 1 });
   });
 
-  it("counts only machines with all labels of the template as fully labelled", () => {
+  it("counts only machines with all labels of the template as fully labeled", () => {
     const set = aMachineSet({ spec: { template: { metadata: { labels: { zone: "a" } } } } });
-    const labelled = machine("b", { metadata: { labels: { zone: "a", more: "b" } } });
-    expect(statusWith([machine("a"), labelled], set).fullyLabeledReplicas).toBe(1);
+    const labeled = machine("b", { metadata: { labels: { zone: "a", more: "b" } } });
+    expect(statusWith([machine("a"), labeled], set).fullyLabeledReplicas).toBe(1);
     const free = aMachineSet({ spec: { template: { metadata: null } } });
-    expect(statusWith([machine("a"), labelled], free).fullyLabeledReplicas).toBe(2);
+    expect(statusWith([machine("a"), labeled], free).fullyLabeledReplicas).toBe(2);
   });
 
   it("lists machines whose last operation failed, by name", () => {

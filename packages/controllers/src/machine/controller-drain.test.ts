@@ -9,7 +9,7 @@ import {
 import { describe, expect, it, vi } from "vitest";
 import type { Node } from "../model/node-objects.ts";
 import type { CrdGuard } from "../model/crd-guard.ts";
-import { type Change, labelled, testNamespace } from "../testing/builders.ts";
+import { type Change, labeled, testNamespace } from "../testing/builders.ts";
 import { aClaim, anAttachment, aPodWithVolume, aVolume } from "../testing/drain-objects.ts";
 import { nodeRef, ref, setUp } from "../testing/machine-process.ts";
 
@@ -124,7 +124,7 @@ describe("a drain", () => {
   it("continues when the last pod is deleted, also for a machine that lost the label of its node", async () => {
     const { api, clock, driver, machine } = await draining();
     await clock.advance(10_000);
-    api.change(machineResource, ref, labelled({ node: null } as never));
+    api.change(machineResource, ref, labeled({ node: null } as never));
     await clock.advance(10_000);
     expect(machine()?.status?.lastOperation?.description).toContain("Pod default/web: deletionTimestamp set");
     api.remove(podResource, { namespace: "default", name: "web" });
@@ -182,7 +182,7 @@ describe("a drain", () => {
     const { api, clock, driver, machine } = await draining();
     await clock.advance(10_000);
     expect(machine()).toBeDefined();
-    api.change(machineResource, ref, labelled({ "force-deletion": "True" }));
+    api.change(machineResource, ref, labeled({ "force-deletion": "True" }));
     await clock.advance(10);
     expect(driver.vms.size).toBe(0);
     api.remove(podResource, { namespace: "default", name: "web" });

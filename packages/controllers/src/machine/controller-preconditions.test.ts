@@ -56,8 +56,8 @@ describe("what cannot work", () => {
   const setUpStrict = () =>
     setUp({
       rejects: ({ providerSpec }, secret) => {
-        if (isRecord(providerSpec) && "colour" in providerSpec)
-          return { reason: "InvalidMachineClass", problem: "providerSpec.colour: is unknown" };
+        if (isRecord(providerSpec) && "color" in providerSpec)
+          return { reason: "InvalidMachineClass", problem: "providerSpec.color: is unknown" };
         return "token" in (secret ?? {}) ? { reason: "InvalidSecret", problem: "secret.token: is unknown" } : undefined;
       },
     });
@@ -94,9 +94,9 @@ describe("what cannot work", () => {
     ],
     [
       "a spec that the driver rejects",
-      ({ api }) => api.change(machineClassResource, secretRef, { providerSpec: { colour: "red" } }),
-      ({ api }) => api.change(machineClassResource, secretRef, { providerSpec: { colour: null } }),
-      "providerSpec.colour: is unknown",
+      ({ api }) => api.change(machineClassResource, secretRef, { providerSpec: { color: "red" } }),
+      ({ api }) => api.change(machineClassResource, secretRef, { providerSpec: { color: null } }),
+      "providerSpec.color: is unknown",
     ],
     [
       "a secret that the driver rejects",

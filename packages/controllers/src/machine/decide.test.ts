@@ -17,7 +17,7 @@ import {
 import { decideMachine } from "./decide.ts";
 
 const withoutFinalizer = { metadata: { finalizers: ["other"], resourceVersion: "5" } };
-const unlabelledNode = { ...itsNode(), metadata: { name: "node" } };
+const unlabeledNode = { ...itsNode(), metadata: { name: "node" } };
 
 describe("decideMachine", () => {
   const finalized = { finalizers: ["other", "machine.sapcloud.io/machine-controller-manager"], resourceVersion: "5" };
@@ -92,7 +92,7 @@ describe("decideMachine", () => {
     expect(kindsOf(decideMachine(aSnapshot(), testNow))).toEqual(["PatchMachine", "StartOperation"]);
     const going = aSnapshot({ machine: aMachine(beingDeleted()), hasTarget: false });
     expect(decideMachine(going, testNow).actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
-    const living = aSnapshot({ machine: aMachine(withVm, inPhase("Running")), node: unlabelledNode });
+    const living = aSnapshot({ machine: aMachine(withVm, inPhase("Running")), node: unlabeledNode });
     expect(kindsOf(decideMachine(living, testNow))).toEqual(["PatchNode"]);
   });
 
@@ -122,7 +122,7 @@ describe("decideMachine", () => {
 
   it("patches the node before the machine is Running for the first time, and not with other changes of the phase", () => {
     const machine = aMachine(withVm, inPhase("Pending"), lastly("Create", "Processing", "x"));
-    const node = { ...unlabelledNode, status: { conditions: [{ type: "Ready", status: "True" }] } };
+    const node = { ...unlabeledNode, status: { conditions: [{ type: "Ready", status: "True" }] } };
     const decision = decideMachine(aSnapshot({ machine, node }), testNow);
     expect(decision).toMatchObject({
       actions: [{ kind: "PatchNode", name: "node", patch: { metadata: { finalizers: [finalizers.node] } } }],
@@ -138,7 +138,7 @@ describe("decideMachine", () => {
 
   it("puts template and name on a node that has not become ready yet, and keeps the deadline in mind", () => {
     const machine = aMachine(withVm, inPhase("Pending"), lastly("Create", "Processing", "x"));
-    const node = { ...unlabelledNode, status: { conditions: [{ type: "Ready", status: "False" }] } };
+    const node = { ...unlabeledNode, status: { conditions: [{ type: "Ready", status: "False" }] } };
     const decision = decideMachine(aSnapshot({ machine, node }), testNow);
     expect(decision).toMatchObject({ actions: [{ kind: "PatchNode" }], requeueAfterMs: 600_001, because: [] });
   });

@@ -99,54 +99,54 @@ describe("the node of a machine", () => {
       spec: providerID === undefined ? {} : { providerID },
     });
   const vm = (id: string) => ({ spec: { providerID: `aws:///eu-west-1/${id}` } });
-  const unlabelled = aMachine(vm("i-1"));
-  const labelledToo = aMachine(withVm, vm("i-1"));
+  const unlabeled = aMachine(vm("i-1"));
+  const labeledToo = aMachine(withVm, vm("i-1"));
   const ours = "aws:///eu-west-1a/i-1";
   const foreign = "aws:///eu-west-1a/i-2";
 
   test.each([
     ["is the one that the label names", aMachine(withVm), [node("node")], "node"],
-    ["is the one that the label names, before it has an id", labelledToo, [node("node", "")], "node"],
-    ["is the one that the label names, with the zone in its id", labelledToo, [node("node", ours)], "node"],
+    ["is the one that the label names, before it has an id", labeledToo, [node("node", "")], "node"],
+    ["is the one that the label names, with the zone in its id", labeledToo, [node("node", ours)], "node"],
     [
       "is the one that the label names, with the id of the machine",
-      labelledToo,
+      labeledToo,
       [node("node", "aws:///eu-west-1/i-1")],
       "node",
     ],
     [
       "is the one that the label names, with an id in upper case",
-      labelledToo,
+      labeledToo,
       [node("node", ours.toUpperCase())],
       "node",
     ],
-    ["is the one that the label names, with an id of an unknown form", labelledToo, [node("node", "vm-2")], "node"],
-    ["is not one of the same name with another VM", labelledToo, [node("node", foreign)], undefined],
-    ["is the VM's although the label names another VM's", labelledToo, [node("node", foreign), node("b", ours)], "b"],
-    ["is the VM's although the label names one without an id", labelledToo, [node("node"), node("b", ours)], "b"],
-    ["is found by the VM's id when there is no label", unlabelled, [node("a", foreign), node("b", ours)], "b"],
-    ["is found by the machine's name in its label", unlabelled, [node("a", undefined, "machine")], "a"],
+    ["is the one that the label names, with an id of an unknown form", labeledToo, [node("node", "vm-2")], "node"],
+    ["is not one of the same name with another VM", labeledToo, [node("node", foreign)], undefined],
+    ["is the VM's although the label names another VM's", labeledToo, [node("node", foreign), node("b", ours)], "b"],
+    ["is the VM's although the label names one without an id", labeledToo, [node("node"), node("b", ours)], "b"],
+    ["is found by the VM's id when there is no label", unlabeled, [node("a", foreign), node("b", ours)], "b"],
+    ["is found by the machine's name in its label", unlabeled, [node("a", undefined, "machine")], "a"],
     [
       "is not one with the machine's name that another VM became",
-      unlabelled,
+      unlabeled,
       [node("a", foreign, "machine")],
       undefined,
     ],
     ["is found by the machine's name when no id is stored yet", aMachine(), [node("a", foreign, "machine")], "a"],
-    ["is not one whose id ends alike in another cloud", unlabelled, [node("a", "gce://p/z/i-1")], undefined],
-    ["is none of those without any tie", unlabelled, [node("machine")], undefined],
+    ["is not one whose id ends alike in another cloud", unlabeled, [node("a", "gce://p/z/i-1")], undefined],
+    ["is none of those without any tie", unlabeled, [node("machine")], undefined],
     ["is none where nothing is known", aMachine(), [node("a", "", "other")], undefined],
   ])("%s", async (_, machine, nodes, expected) => {
     expect((await observe(machine, nodes)).snapshot.node?.metadata.name).toBe(expected);
   });
 
   it("is proved by ids, or only linked by names", async () => {
-    const matchOf = async (id?: string) => (await observe(labelledToo, [node("node", id)])).snapshot.link.match;
+    const matchOf = async (id?: string) => (await observe(labeledToo, [node("node", id)])).snapshot.link.match;
     expect([await matchOf(ours), await matchOf()]).toEqual(["same", "unknown"]);
   });
 
   it("is reported apart when the label names the node of another VM", async () => {
-    const { snapshot } = await observe(labelledToo, [node("node", foreign)]);
+    const { snapshot } = await observe(labeledToo, [node("node", foreign)]);
     expect(snapshot.link.foreignNode?.metadata.name).toBe("node");
   });
 
@@ -161,7 +161,7 @@ describe("the node of a machine", () => {
       spec: { providerID: "metal://1" },
       status: { nodeInfo: { systemUUID: "ab-1" }, addresses: [{ type: "InternalIP", address: "10.0.0.1" }] },
     });
-    const { snapshot } = await observe(labelledToo, [known], { matchVm });
+    const { snapshot } = await observe(labeledToo, [known], { matchVm });
     expect(snapshot.node).toBeUndefined();
     expect(snapshot.link.foreignNode?.metadata.name).toBe("node");
     expect(matched[0]).toEqual([

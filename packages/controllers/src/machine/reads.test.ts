@@ -3,7 +3,7 @@ import { nodeResource, secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { afterEach, expect, it } from "vitest";
 import type { Node } from "../model/node-objects.ts";
-import { aMachine, aMachineClass, aNode, inPhase, labelled, named, refOf, testNamespace } from "../testing/builders.ts";
+import { aMachine, aMachineClass, aNode, inPhase, labeled, named, refOf, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
 import { createMachineController } from "./controller.ts";
@@ -67,7 +67,7 @@ it("takes a node through an update in place, and reads it from the cache alone",
   const { api, clock, reads, phase } = await setUp((server) => {
     server.seed(
       machineResource,
-      aMachine(inPhase("Running"), labelled({ node: nodeRef.name }), { spec: { providerID: "vm-1" } }),
+      aMachine(inPhase("Running"), labeled({ node: nodeRef.name }), { spec: { providerID: "vm-1" } }),
     );
     const ready = { conditions: [{ type: "Ready", status: "True" }] };
     server.seed(nodeResource, aNode({ metadata: nodeRef, spec: { providerID: "vm-1" }, status: ready }));

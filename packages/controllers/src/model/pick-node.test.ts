@@ -27,7 +27,7 @@ const nodeOf = (
 });
 
 const pick = (named: Node | undefined, ...byId: readonly Node[]) => {
-  const { node, match, otherNodes } = pickNode(machine, { named, byId, labelled: byId }, matchByProviderId);
+  const { node, match, otherNodes } = pickNode(machine, { named, byId, labeled: byId }, matchByProviderId);
   return [match, node?.metadata.name, otherNodes.map(({ metadata }) => metadata.name)];
 };
 

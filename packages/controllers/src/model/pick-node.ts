@@ -49,7 +49,7 @@ export interface NodeCandidates {
   /** Those whose provider id ends as the Machine's. */
   readonly byId: readonly Node[];
   /** Those that carry the Machine's name in a label. */
-  readonly labelled: readonly Node[];
+  readonly labeled: readonly Node[];
 }
 
 /** The Node of a Machine. */
@@ -81,8 +81,8 @@ function nodeThatCounts(first: Node, nodes: readonly Node[]): Node {
 }
 
 /** Picks the Node of a Machine: one whose ids prove it, else the one that the Machine names, else one that names the Machine. A Node of another VM is never picked. */
-export function pickNode(machine: Machine, { named, byId, labelled }: NodeCandidates, match: MatchNode): FoundNode {
-  const byName = named === undefined ? labelled : [named, ...labelled];
+export function pickNode(machine: Machine, { named, byId, labeled }: NodeCandidates, match: MatchNode): FoundNode {
+  const byName = named === undefined ? labeled : [named, ...labeled];
   const matched = [...byName, ...byId].map((node) => ({ node, match: linkOf(machine, node, match) }));
   const foreignNode = named !== undefined && matched[0]?.match === "different" ? named : undefined;
   const proved = [...new Set(matched.filter((each) => each.match === "same").map(({ node }) => node))];

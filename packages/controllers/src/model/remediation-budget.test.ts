@@ -9,7 +9,7 @@ import {
   beingDeleted,
   type Change,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
 } from "../testing/builders.ts";
@@ -43,7 +43,7 @@ describe("remediationGroupOf", () => {
     ["the class of a machine without set", aMachine({ metadata: { labels: null } }), "class small"],
     [
       "the class where the owner is something else",
-      aMachine(labelled({ name: "" }), ownedBy(aMachineDeployment())),
+      aMachine(labeled({ name: "" }), ownedBy(aMachineDeployment())),
       "class small",
     ],
     ["no class", { metadata: { name: "a" }, spec: {} }, "class "],

@@ -1,6 +1,6 @@
 import type { NodeMatch } from "@millwright/core";
 import { expect, test } from "vitest";
-import { aMachine, aNode, createdAt, labelled } from "../testing/builders.ts";
+import { aMachine, aNode, createdAt, labeled } from "../testing/builders.ts";
 import { isStaleNode } from "./stale-node.ts";
 
 const machine = aMachine(createdAt("2026-01-01T00:00:00Z"));
@@ -21,14 +21,14 @@ test.each<[string, ReturnType<typeof aNode>, NodeMatch, boolean]>([
     false,
   ],
   [
-    "a node labelled for the machine is the machine's",
-    aNodeOf(labelled({ "node.gardener.cloud/machine-name": "machine" }).metadata),
+    "a node labeled for the machine is the machine's",
+    aNodeOf(labeled({ "node.gardener.cloud/machine-name": "machine" }).metadata),
     "unknown",
     false,
   ],
   [
-    "a node labelled for another machine is that one's",
-    aNodeOf(labelled({ "node.gardener.cloud/machine-name": "m2" }).metadata),
+    "a node labeled for another machine is that one's",
+    aNodeOf(labeled({ "node.gardener.cloud/machine-name": "m2" }).metadata),
     "unknown",
     true,
   ],

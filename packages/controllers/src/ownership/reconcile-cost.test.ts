@@ -13,7 +13,7 @@ import {
   aMachineDeployment,
   aMachineSet,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
   refOf,
@@ -43,7 +43,7 @@ describe("the cost of the owners of a large fleet", () => {
       const name = `pool-${index}`;
       const size = { spec: { replicas: machines } };
       const deployment = aMachineDeployment(named(name), size);
-      const set = aMachineSet(named(`set-${index}`), ownedBy(deployment), size, labelled({ pool: name }));
+      const set = aMachineSet(named(`set-${index}`), ownedBy(deployment), size, labeled({ pool: name }));
       api.seed(machineDeploymentResource, deployment);
       api.seed(machineSetResource, set);
       for (let each = 0; each < machines; each++)

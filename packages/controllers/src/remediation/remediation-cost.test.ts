@@ -1,7 +1,7 @@
 import { machineResource } from "@millwright/core/machine-api";
 import { expect, it, vi } from "vitest";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
-import { aMachine, inPhase, labelled, named, refOf } from "../testing/builders.ts";
+import { aMachine, inPhase, labeled, named, refOf } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { createRemediationWatch } from "./remediation-watch.ts";
 import { fixed } from "../model/live.ts";
@@ -10,7 +10,7 @@ import { fixed } from "../model/live.ts";
 async function readsWhile(joining: number): Promise<{ readonly reads: number; readonly enqueued: readonly string[] }> {
   const { api, clock, newContext, run } = createTestCluster();
   const names = Array.from({ length: joining }, (_, index) => `m-${index}`);
-  const pool = labelled({ name: "pool" });
+  const pool = labeled({ name: "pool" });
   for (const name of names) api.seed(machineResource, aMachine(named(name), pool, inPhase("Pending")));
   api.seed(machineResource, aMachine(named("unhealthy"), pool, inPhase("Unknown")));
   const context = newContext();

@@ -2,7 +2,7 @@ import { machineDeploymentResource, machineResource } from "@millwright/core/mac
 import { ApiError, nodeResource } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { labelled, refOf, testNamespace } from "../testing/builders.ts";
+import { labeled, refOf, testNamespace } from "../testing/builders.ts";
 import { aFleet, fleetOf, MINUTE, nodeOf } from "../testing/machine-fleet.ts";
 
 describe("the remediation budget", () => {
@@ -64,7 +64,7 @@ describe("the remediation budget", () => {
   it("is separate for each deployment, and for machines without the label", async () => {
     const { clock, report, inPhases } = await aFleet(
       fleetOf(20, (index) =>
-        index < 2 ? labelled({ name: "other" }) : index < 4 ? { metadata: { labels: { name: null } } } : {},
+        index < 2 ? labeled({ name: "other" }) : index < 4 ? { metadata: { labels: { name: null } } } : {},
       ),
     );
     for (let index = 0; index < 5; index++) report(`m0${index}`, "Unknown");

@@ -1,9 +1,9 @@
 import { annotationKeys, labelKeys, type MachineDeployment, type MachineSet } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
-import { aMachineDeployment, aMachineSet, annotated, type Change, labelled, named } from "../testing/builders.ts";
+import { aMachineDeployment, aMachineSet, annotated, type Change, labeled, named } from "../testing/builders.ts";
 import { frozenState, planDeploymentFreeze } from "./freeze-deployment.ts";
 
-const label = labelled({ [labelKeys.freeze]: "True" });
+const label = labeled({ [labelKeys.freeze]: "True" });
 const request = annotated({ [annotationKeys.unfreeze]: "" });
 const frozenWith = (message: string): Change<MachineSet> => ({
   status: { machineSetCondition: [{ type: "Frozen", status: "True", reason: "OverShootingReplicaCount", message }] },

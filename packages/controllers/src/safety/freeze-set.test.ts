@@ -3,11 +3,11 @@ import { applyMergePatch } from "@millwright/kube";
 import * as fc from "fast-check";
 import { stateOfHold } from "../model/hold-condition.ts";
 import { describe, expect, it } from "vitest";
-import { aMachineSet, annotated, type Change, labelled } from "../testing/builders.ts";
+import { aMachineSet, annotated, type Change, labeled } from "../testing/builders.ts";
 import { decideFreeze, type Freeze } from "./freeze-set.ts";
 
 const limits = { upper: 8, lower: 7 };
-const label = labelled({ [labelKeys.freeze]: "True" });
+const label = labeled({ [labelKeys.freeze]: "True" });
 const request = annotated({ [annotationKeys.unfreeze]: "" });
 const grownFrom = (replicas: number): Change<MachineSet> => ({ status: { replicas } });
 const frozenWith = (message: string): Change<MachineSet> => ({
@@ -43,7 +43,7 @@ describe("decideFreeze", () => {
       "reads the label as MCM does, with its capital letter",
       false,
       undefined,
-      freezeOf(3, labelled({ freeze: "true" })),
+      freezeOf(3, labeled({ freeze: "true" })),
     ],
   ])("%s", (_, isFrozen, patch, freeze) => {
     expect(freeze.hold !== undefined).toBe(isFrozen);

@@ -122,7 +122,7 @@ export function decideFreeze(
   released: ReleasedMachines = noneReleased,
   releasedBefore = 0,
 ): Freeze {
-  const isLabelled = hasFreezeLabel(set);
+  const isLabeled = hasFreezeLabel(set);
   const hasGrown = count > countBefore;
   const isFrozen = isDue({ set, count, hasGrown, limits, released, releasedBefore }) && !isUnfreezeRequested(set);
   const { name } = set.metadata;
@@ -142,7 +142,7 @@ export function decideFreeze(
   const message = `SafetyController: Froze MachineSet ${name}${why}`;
   return {
     hold,
-    ...(isLabelled ? {} : { patch: { metadata: { labels: { [labelKeys.freeze]: trueLabel } } } }),
+    ...(isLabeled ? {} : { patch: { metadata: { labels: { [labelKeys.freeze]: trueLabel } } } }),
     because: wasReported ? [] : event(eventReasons.frozeMachineSet, message),
   };
 }

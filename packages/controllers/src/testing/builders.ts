@@ -148,4 +148,4 @@ export const beingDeleted = (deletionTimestamp = "2026-01-01T00:00:00Z") => ({ m
 
 export const annotated = (annotations: Readonly<Record<string, string>>) => ({ metadata: { annotations } });
 
-export const labelled = (own: Readonly<Record<string, string>>) => ({ metadata: { labels: own } });
+export const labeled = (own: Readonly<Record<string, string>>) => ({ metadata: { labels: own } });

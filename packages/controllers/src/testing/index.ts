@@ -9,7 +9,7 @@ export {
   beingDeleted,
   createdAt,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
 } from "./builders.ts";

@@ -19,7 +19,7 @@ import { decideMachineSet } from "../machine-set/decide.ts";
 import { newMachine } from "../machine-set/new-machine.ts";
 import type { MachineSetAction } from "../machine-set/snapshot.ts";
 import { decideInPlace } from "../machine/in-place/decide-in-place.ts";
-import { aMachine, beingDeleted, type Change, inPhase, labelled } from "./builders.ts";
+import { aMachine, beingDeleted, type Change, inPhase, labeled } from "./builders.ts";
 import { createModelNodes, type ModelNodes } from "./model-nodes.ts";
 import { aSnapshot } from "./snapshots.ts";
 
@@ -226,7 +226,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
         phaseOf(machine) === phase ? machine : aMachine(machine, inPhase(phase, apiTime(now()))),
       );
       if (options.hasNodes !== true || phase !== "Running") return;
-      replaceMachine(name, (machine) => aMachine(machine, labelled({ node: nodes.join(name) })));
+      replaceMachine(name, (machine) => aMachine(machine, labeled({ node: nodes.join(name) })));
     },
     finishDeletion({ metadata }) {
       nodes.leave(metadata.name);

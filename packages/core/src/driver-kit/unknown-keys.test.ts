@@ -26,8 +26,8 @@ describe("unknown keys of a spec", () => {
       'providerSpec.machineTyp (did you mean "machineType"?), providerSpec.fallbaks (did you mean "fallbacks"?)',
     ],
     [
-      { fallbacks: [{}, { zones: "a", colour: "red" }] },
-      'providerSpec.fallbacks[1].zones (did you mean "zone"?), providerSpec.fallbacks[1].colour',
+      { fallbacks: [{}, { zones: "a", color: "red" }] },
+      'providerSpec.fallbacks[1].zones (did you mean "zone"?), providerSpec.fallbacks[1].color',
     ],
     [{ disks: { root: { size: 1, sizes: 2 } } }, 'providerSpec.disks.root.sizes (did you mean "size"?)'],
     [{ image: { path: "p", pth: "q" } }, 'providerSpec.image.pth (did you mean "path"?)'],

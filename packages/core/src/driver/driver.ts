@@ -194,7 +194,7 @@ export interface Driver<Spec = unknown> {
   findDrift?(request: MachineRequest<Spec>, context: DriverContext): Promise<FindDriftResponse>;
 
   /**
-   * Reads the capacity of a node of a class from the cloud, for the autoscaler if the class has no `nodeTemplate`. It is the capacity of the cloud's catalogue: system
+   * Reads the capacity of a node of a class from the cloud, for the autoscaler if the class has no `nodeTemplate`. It is the capacity of the cloud's catalog: system
    * reservations are not subtracted.
    *
    * Errors: `InvalidArgument` when the cloud does not know what the class names.

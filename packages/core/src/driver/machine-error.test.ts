@@ -60,7 +60,7 @@ describe("MachineError", () => {
     expect("cause" in error).toBe(false);
   });
 
-  it("is recognised by its brand when another copy of the package made it", () => {
+  it("is recognized by its brand when another copy of the package made it", () => {
     const foreign = Object.assign(new Error("gone"), { code: "NotFound" });
     expect(isMachineError(foreign)).toBe(false);
     Object.defineProperty(foreign, Symbol.for("millwright.dev/MachineError"), { value: true });
@@ -68,7 +68,7 @@ describe("MachineError", () => {
     expect(foreign instanceof MachineError).toBe(false);
   });
 
-  it("is not recognised with a code of a later contract", () => {
+  it("is not recognized with a code of a later contract", () => {
     const later = Object.assign(new Error("x"), { code: "Teapot" });
     Object.defineProperty(later, Symbol.for("millwright.dev/MachineError"), { value: true });
     expect(isMachineError(later)).toBe(false);

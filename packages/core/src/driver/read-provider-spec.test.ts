@@ -207,20 +207,20 @@ describe("readSpecOfVm", () => {
 
   it("leaves out the fields that the schema does not know, at any depth", async () => {
     const disks = [{ sizeGb: 10, iops: 5 }];
-    expect(await read({ machineType: "small", colour: "red", disks })).toEqual({
+    expect(await read({ machineType: "small", color: "red", disks })).toEqual({
       machineType: "small",
       disks: [{ sizeGb: 10 }],
     });
-    const unknown = { message: "no", expected: "never", path: [{ key: "colour" }] };
+    const unknown = { message: "no", expected: "never", path: [{ key: "color" }] };
     const valibot = schemaOf((value) =>
-      Object.keys(Object(value)).includes("colour") ? { issues: [unknown] } : { value },
+      Object.keys(Object(value)).includes("color") ? { issues: [unknown] } : { value },
     );
-    expect(await read({ machineType: "small", colour: "red" }, valibot)).toEqual({ machineType: "small" });
+    expect(await read({ machineType: "small", color: "red" }, valibot)).toEqual({ machineType: "small" });
   });
 
   it("never leaves out or replaces a field that the schema knows: the VM would be looked for elsewhere", async () => {
     expect(await read({ machineType: 1 })).toEqual(["providerSpec.machineType"]);
-    expect(await read({ machineType: 1, colour: "red" })).toEqual(["providerSpec.machineType", "providerSpec"]);
+    expect(await read({ machineType: 1, color: "red" })).toEqual(["providerSpec.machineType", "providerSpec"]);
     expect(await read({ machineType: "small", ["__proto__"]: {} })).toEqual(expect.any(Array));
     expect(await read(undefined)).toEqual(["providerSpec"]);
   });

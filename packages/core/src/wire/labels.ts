@@ -32,7 +32,7 @@ export const labelKeys = {
   instanceType: "node.kubernetes.io/instance-type",
   /** Node, nodeTemplate of a Machine, and Machine, from its class without fallbacks or from its Node: zone of the infrastructure. Kubernetes' own; read by `kubectl get machines -o wide`, metrics, and the protection against outages of a zone. */
   zone: "topology.kubernetes.io/zone",
-  /** Node: name of its Machine. Written by the machine controller, which also finds the node of an unlabelled machine by it. */
+  /** Node: name of its Machine. Written by the machine controller, which also finds the node of an unlabeled machine by it. */
   machineName: "node.gardener.cloud/machine-name",
   /** Node: belongs to an old MachineSet of an in-place rollout. Written by the deployment controller, read by the machine controller. */
   candidateForUpdate: "node.machine.sapcloud.io/candidate-for-update",

@@ -44,7 +44,7 @@ export const machineSetMetricNames = {
   /** Gauge: `status.availableReplicas`. */
   availableReplicas: "mcm_machine_set_status_available_replicas",
   /** Gauge: `status.fullyLabeledReplicas`. */
-  fullyLabelledReplicas: "mcm_machine_set_status_fully_labelled_replicas",
+  fullyLabeledReplicas: "mcm_machine_set_status_fully_labelled_replicas",
   /** Gauge: `status.readyReplicas`. */
   readyReplicas: "mcm_machine_set_status_ready_replicas",
   /** Gauge: `status.replicas`, those that are being deleted included. MCM shows the ready ones here. */

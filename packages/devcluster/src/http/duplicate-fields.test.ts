@@ -12,7 +12,7 @@ test.each([
   expect(duplicateFields(text)).toEqual(paths);
 });
 
-test("finds nothing in what a serialiser wrote", () => {
+test("finds nothing in what a serializer wrote", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(duplicateFields(JSON.stringify(value))).toEqual([]);

@@ -13,14 +13,14 @@ beforeEach(async () => {
 
 const pod = (spec: JsonObject): JsonObject => ({
   metadata: { name: "p", surprise: 1 },
-  spec: { containers: [{ name: "a", image: "i", colour: "red" }], ...spec },
+  spec: { containers: [{ name: "a", image: "i", color: "red" }], ...spec },
 });
 
 test("drops unknown fields with a warning", async () => {
   const { code, body, headers } = await api.call("POST", pods, pod({ shape: {} }));
   expect(code).toBe(201);
-  expect(JSON.stringify(body)).not.toMatch(/surprise|colour|shape/);
-  for (const path of ["metadata.surprise", "spec.containers[0].colour", "spec.shape"]) {
+  expect(JSON.stringify(body)).not.toMatch(/surprise|color|shape/);
+  for (const path of ["metadata.surprise", "spec.containers[0].color", "spec.shape"]) {
     expect(headers.get("warning")).toContain(`unknown field \\"${path}\\"`);
   }
 });
@@ -33,7 +33,7 @@ test("drops them without a warning under Ignore, and rejects them under Strict",
     body: {
       message:
         'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "metadata.surprise", ' +
-        'unknown field "spec.containers[0].colour"',
+        'unknown field "spec.containers[0].color"',
     },
   });
 });

@@ -3,10 +3,10 @@ import type { Clock } from "@millwright/base";
 /** How long a call waits for an abandoned one of the same machine, milliseconds. As long as the host waits for drivers of its own process. */
 const GRACE_MS = 60_000;
 
-/** Calls that were cancelled and still run, by machine: they may still have effects. */
+/** Calls that were canceled and still run, by machine: they may still have effects. */
 export interface MachineCalls {
   /**
-   * Waits until no cancelled call of the machine runs: a VM must not be created after its deletion has listed VMs. A call that never ends is ignored after a minute.
+   * Waits until no canceled call of the machine runs: a VM must not be created after its deletion has listed VMs. A call that never ends is ignored after a minute.
    *
    * @throws the reason of the signal
    */

@@ -49,7 +49,7 @@ function incomingCall(
   const expire = (): void =>
     controller.abort(new MachineError("DeadlineExceeded", "the deadline of the call has passed"));
   const timer = clock.setTimer(leftMs, expire);
-  call.on("cancelled", () => controller.abort(new MachineError("Aborted", "the client has cancelled the call")));
+  call.on("cancelled", () => controller.abort(new MachineError("Aborted", "the client has canceled the call")));
   return {
     signal: controller.signal,
     remainingMs: () => endMs - clock.monotonicMs(),

@@ -10,7 +10,7 @@ import { bookmark, broken, gone, names, node, page, scripted, start } from "../t
 import { createInformer } from "./informer.ts";
 import type { StoreSubscriber } from "./store.ts";
 
-const colourOf = (object: KubeObject) => object.metadata.labels?.["colour"];
+const colorOf = (object: KubeObject) => object.metadata.labels?.["color"];
 
 test("lists in pages of one snapshot and watches from its version", async () => {
   const run = start(scripted([page([node("a", 1)], 5, "next"), page([node("b", 2)], 5)], []));
@@ -245,13 +245,13 @@ test("keeps an informer equal to the server through compaction and restarts of w
     type: nodeResource,
     clock,
     random: seededRandom(1),
-    indexes: { byColour: colourOf },
+    indexes: { byColor: colorOf },
   });
   const running = nodes.run(stop.signal);
   await nodes.synced();
-  api.change(nodeResource, { name: "a" }, { metadata: { labels: { colour: "red" } } });
+  api.change(nodeResource, { name: "a" }, { metadata: { labels: { color: "red" } } });
   await clock.advance(0);
-  expect(names(nodes.store.byIndex("byColour", "red"))).toEqual(["a"]);
+  expect(names(nodes.store.byIndex("byColor", "red"))).toEqual(["a"]);
   api.endWatches();
   api.remove(nodeResource, { name: "b" });
   api.compact();

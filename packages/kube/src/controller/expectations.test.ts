@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createStore } from "../cache/store.ts";
 import { ApiError, mayHaveSucceeded } from "../client/api-error.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
-import { createExpectations, fulfilFromStore } from "./expectations.ts";
+import { createExpectations, fulfillFromStore } from "./expectations.ts";
 
 const child = (name: string, more: object = {}): KubeObject => ({
   metadata: { name, uid: `uid-${name}`, resourceVersion: "1", ...more },
@@ -59,7 +59,7 @@ test("keeps what is overdue until its owner has found out about it", async () =>
 test("is fulfilled by a store: created, terminating and deleted objects", () => {
   const expectations = createExpectations({ clock: createVirtualClock() });
   const store = createStore();
-  fulfilFromStore({ expectations, store, ownerOf: () => "set" });
+  fulfillFromStore({ expectations, store, ownerOf: () => "set" });
   expectations.expectCreation("set", "a");
   store.applyEvent(child("a"));
   expect(expectations.satisfied("set")).toBe(true);
@@ -78,7 +78,7 @@ function createWorld(wanted: number) {
   const clock = createVirtualClock();
   const store = createStore();
   const expectations = createExpectations({ clock });
-  fulfilFromStore({ expectations, store, ownerOf: () => "set" });
+  fulfillFromStore({ expectations, store, ownerOf: () => "set" });
   const server = new Map<string, KubeObject>();
   const events: { readonly object: KubeObject; readonly deleted: boolean }[] = [];
   let version = 0;

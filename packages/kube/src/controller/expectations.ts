@@ -80,7 +80,7 @@ export function createExpectations(options: ExpectationsOptions): Expectations {
     entries[kind].set(id, clock.monotonicMs() + timeoutMs);
   }
 
-  function fulfil(owner: string, kind: keyof Entries, id: string): void {
+  function fulfill(owner: string, kind: keyof Entries, id: string): void {
     const entries = owners.get(owner);
     if (entries === undefined) return;
     entries[kind].delete(id);
@@ -112,11 +112,11 @@ export function createExpectations(options: ExpectationsOptions): Expectations {
   return {
     expectCreation: (owner, name) => expect(owner, "creations", name),
     expectDeletion: (owner, uid) => expect(owner, "deletions", uid),
-    creationObserved: (owner, name) => fulfil(owner, "creations", name),
-    deletionObserved: (owner, uid) => fulfil(owner, "deletions", uid),
-    creationRejected: (owner, name) => fulfil(owner, "creations", name),
+    creationObserved: (owner, name) => fulfill(owner, "creations", name),
+    deletionObserved: (owner, uid) => fulfill(owner, "deletions", uid),
+    creationRejected: (owner, name) => fulfill(owner, "creations", name),
     deletionRejected(owner, uid) {
-      fulfil(owner, "deletions", uid);
+      fulfill(owner, "deletions", uid);
       onDeletionRejected?.(uid);
     },
     outstanding,
@@ -126,8 +126,8 @@ export function createExpectations(options: ExpectationsOptions): Expectations {
   };
 }
 
-/** Options of {@link fulfilFromStore}. */
-export interface FulfilOptions<T extends ApiObject> {
+/** Options of {@link fulfillFromStore}. */
+export interface FulfillOptions<T extends ApiObject> {
   readonly expectations: Expectations;
   readonly store: Pick<ReadonlyStore<T, string>, "subscribe">;
   /** The owner, by its key; undefined for objects that have none. */
@@ -135,12 +135,12 @@ export interface FulfilOptions<T extends ApiObject> {
 }
 
 /**
- * Fulfils expectations from a store. Subscribe this before the triggers of the controller, so that a reconcile that is enqueued by an
+ * Fulfills expectations from a store. Subscribe this before the triggers of the controller, so that a reconcile that is enqueued by an
  * event finds the expectation fulfilled.
  *
  * @returns ends it
  */
-export function fulfilFromStore<T extends ApiObject>(options: FulfilOptions<T>): () => void {
+export function fulfillFromStore<T extends ApiObject>(options: FulfillOptions<T>): () => void {
   const { expectations, ownerOf } = options;
   return options.store.subscribe((old, current) => {
     const object = current ?? old;

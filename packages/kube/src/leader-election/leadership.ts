@@ -22,7 +22,7 @@ import type { ElectionCluster, ElectionReport } from "./thread-messages.ts";
 const brand: unique symbol = Symbol.for("millwright.dev/kube/LeadershipLostError");
 
 /**
- * Thrown instead of doing something that only the leader may do. Nothing was sent. Recognise it with {@link isLeadershipLost}, never
+ * Thrown instead of doing something that only the leader may do. Nothing was sent. Recognize it with {@link isLeadershipLost}, never
  * with `instanceof`.
  */
 export class LeadershipLostError extends Error {

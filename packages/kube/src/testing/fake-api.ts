@@ -49,7 +49,7 @@ export interface FakeApiOptions {
 const statusOnCreate: ReadonlySet<string> = new Set(["Node"]);
 
 /**
- * Makes a fake API server with the behaviour that controllers build upon: resource versions and conflicts, uids, generation,
+ * Makes a fake API server with the behavior that controllers build upon: resource versions and conflicts, uids, generation,
  * finalizers with deletionTimestamp, the separate status, writes without a change that leave the version alone, watches.
  * It checks no schema, knows no permissions, and of strategic patches only those of conditions or finalizers; the devcluster does it all.
  *

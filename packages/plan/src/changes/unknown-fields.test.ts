@@ -30,7 +30,7 @@ describe("unknownFields", () => {
       "spec.drainTimeout: did you mean spec.template.spec.drainTimeout?",
       "spec.strategy.maxSurge: did you mean spec.strategy.inPlaceUpdate.maxSurge or spec.strategy.rollingUpdate.maxSurge?",
     ]);
-    expect(remediesFor("MachineDeployment", pool({ colour: "red" }))).toEqual(["spec.colour: remove it"]);
+    expect(remediesFor("MachineDeployment", pool({ color: "red" }))).toEqual(["spec.color: remove it"]);
   });
 
   it("looks into lists, metadata and the object itself", () => {

@@ -2,7 +2,7 @@ import type { Machine } from "@millwright/core/machine-api";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countWhere, isAvailable, machinesWhere, predicateFor } from "@millwright/controllers/decisions";
-import { aMachine, inPhase, labelled, named } from "@millwright/controllers/testing";
+import { aMachine, inPhase, labeled, named } from "@millwright/controllers/testing";
 import { type TrackedMachines, trackMachines } from "./tracked-machines.ts";
 
 const machine = (index: number, phase: "Running" | "Pending" = "Running"): Machine =>
@@ -98,7 +98,7 @@ describe("predicateFor", () => {
     expect(predicateFor(list, hasLabels, { zone: "2" })).not.toBe(inZone);
     expect(predicateFor(list, hasLabels, { zone: "1", other: "1" })).not.toBe(inZone);
     expect(predicateFor(list, hasLabels, { region: "1" })).not.toBe(inZone);
-    expect(inZone(aMachine(labelled({ zone: "1" })))).toBe(true);
+    expect(inZone(aMachine(labeled({ zone: "1" })))).toBe(true);
   });
 
   it("forgets the subject that it was not asked about for the longest time", () => {

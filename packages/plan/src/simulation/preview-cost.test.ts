@@ -6,7 +6,7 @@ import {
   aNode,
   type Change,
   inPhase,
-  labelled,
+  labeled,
   named,
   ofClass,
   ownedBy,
@@ -38,7 +38,7 @@ function readsOf(machineCount: number, change: Change<MachineDeployment>): numbe
   const machines = [old, fresh].flatMap((set) =>
     Array.from({ length: machineCount / 2 }, (_, index): Machine => {
       const name = `${set.metadata.name}-${index}`;
-      return aMachine(named(name), ownedBy(set), inPhase("Running"), labelled({ node: name }), {
+      return aMachine(named(name), ownedBy(set), inPhase("Running"), labeled({ node: name }), {
         spec: { providerID: `vm-${name}` },
       });
     }),

@@ -6,7 +6,7 @@ import {
   aNode,
   type Change,
   inPhase,
-  labelled,
+  labeled,
   named,
   ownedBy,
 } from "@millwright/controllers/testing";
@@ -27,7 +27,7 @@ function play(replicas: number, change: Change<MachineDeployment> = {}): Simulat
   const cluster = createModelCluster({
     deployments: [deployment],
     sets: [set],
-    machines: names.map((name) => aMachine(named(name), ownedBy(set), inPhase("Running"), labelled({ node: name }))),
+    machines: names.map((name) => aMachine(named(name), ownedBy(set), inPhase("Running"), labeled({ node: name }))),
     nodes: names.map((name) => aNode({ metadata: { name } })),
   });
   return simulate(cluster, {

@@ -90,7 +90,7 @@ async function findNode(
     const named = name === "" ? undefined : await orUndefined(target.get<Node>(nodeResource, { name }, options));
     const labelSelector = `${labelKeys.machineName}=${machine.metadata.name}`;
     const { items } = await target.list<Node>(nodeResource, { ...options, labelSelector });
-    const { node } = pickNode(machine, { named, byId: [], labelled: items }, matchByProviderId);
+    const { node } = pickNode(machine, { named, byId: [], labeled: items }, matchByProviderId);
     return { node: node ?? "missing" };
   } catch (error) {
     if (signal?.aborted !== true && isTransient(error)) return "unreachable";

@@ -140,10 +140,10 @@ describe("previewDrain", () => {
     const api = aCluster();
     api.seed(podResource, aPod("web"));
     api.seed(machineClassResource, aClass(rules("Skip")));
-    expect((await preview(api)).pods).toMatchObject([{ verdict: { behaviour: "skip", reason: "rule" } }]);
+    expect((await preview(api)).pods).toMatchObject([{ verdict: { behavior: "skip", reason: "rule" } }]);
     const own = { metadata: { annotations: rules("Drain") } };
     await api.patch(machineResource, { namespace, name: "m" }, own, { kind: "merge" });
-    expect((await preview(api)).pods).toMatchObject([{ verdict: { behaviour: "evict" } }]);
+    expect((await preview(api)).pods).toMatchObject([{ verdict: { behavior: "evict" } }]);
   });
 
   it("reports why rules are ignored", async () => {

@@ -61,9 +61,9 @@ describe("choosing the driver", () => {
 it("finds and deletes the VM of a class that the driver rejects, and creates none", async () => {
   const specs: unknown[] = [];
   const keepSpec = ({ machineClass: { spec } }: MachineRequest<unknown>): void => void specs.push(spec);
-  const issues = [{ message: "unknown key", keys: ["colour"] }];
+  const issues = [{ message: "unknown key", keys: ["color"] }];
   const { ensureVm, findVm, deleteVm } = host({
-    spec: schema((value) => ("colour" in Object(value) ? { issues } : { value })),
+    spec: schema((value) => ("color" in Object(value) ? { issues } : { value })),
     getMachineStatus: async (request) => {
       keepSpec(request);
       return theVm();
@@ -73,7 +73,7 @@ it("finds and deletes the VM of a class that the driver rejects, and creates non
       return { vm: "ended" };
     },
   });
-  const call = aCall({ machineClass: { ...machineClass, providerSpec: { size: 1, colour: "red" } } });
+  const call = aCall({ machineClass: { ...machineClass, providerSpec: { size: 1, color: "red" } } });
   expect(await findVm(call, unaborted)).toMatchObject({ ok: true });
   expect(await deleteVm(call, unaborted)).toMatchObject({ ok: true });
   expect(await ensureVm(call, unaborted)).toMatchObject({ ok: false, error: { code: "InvalidArgument" } });

@@ -61,8 +61,8 @@ export interface ClusterObjects {
 export function nodeOfMachine(machine: Machine, nodes: readonly Node[]): Node | undefined {
   const label = machine.metadata.labels?.[labelKeys.node] ?? "";
   const named = label === "" ? undefined : nodes.find(({ metadata }) => metadata.name === label);
-  const labelled = nodes.filter(({ metadata }) => metadata.labels?.[labelKeys.machineName] === machine.metadata.name);
-  return pickNode(machine, { named, byId: [], labelled }, matchByProviderId).node;
+  const labeled = nodes.filter(({ metadata }) => metadata.labels?.[labelKeys.machineName] === machine.metadata.name);
+  return pickNode(machine, { named, byId: [], labeled }, matchByProviderId).node;
 }
 
 /** The machine of a node: the one whose VM it is, then the one that the node names, then the one that names the node. */

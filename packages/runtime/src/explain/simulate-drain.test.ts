@@ -114,8 +114,8 @@ describe("simulateDrain", () => {
       ],
     });
     expect(preview.pods.map(({ verdict }) => verdict)).toEqual([
-      { behaviour: "skip", reason: "DaemonSet" },
-      { behaviour: "skip", reason: "mirror" },
+      { behavior: "skip", reason: "DaemonSet" },
+      { behavior: "skip", reason: "mirror" },
     ]);
     expect(preview).toMatchObject({ outcome: "completes", steps: [] });
   });

@@ -148,7 +148,7 @@ function previewPod(pod: Pod, view: DrainView, cordon: Cordon | undefined, now: 
     isAttachedHere: view.attached.attachedHere.has(volume.name),
   }));
   const { namespace = "", name } = pod.metadata;
-  const budget = verdict.behaviour === "evict" ? { budget: judgeBudgets(pod, view.budgets) } : {};
+  const budget = verdict.behavior === "evict" ? { budget: judgeBudgets(pod, view.budgets) } : {};
   return { namespace, name, verdict, ...budget, volumes };
 }
 

@@ -17,5 +17,5 @@ describe("the value of a label", () => {
 });
 
 it("keeps quotes and backslashes within the quotes of the format", () => {
-  expect(labelText("colour", String.raw`"} 9 \n \"`)).toBe(String.raw`colour="\"} 9 \\n \\\""`);
+  expect(labelText("color", String.raw`"} 9 \n \"`)).toBe(String.raw`color="\"} 9 \\n \\\""`);
 });

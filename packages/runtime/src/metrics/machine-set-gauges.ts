@@ -39,7 +39,7 @@ export const machineSetGauges: readonly ObjectGauge<MachineSet>[] = [
   ),
   conditionGauge(names.condition, ({ status }) => status?.machineSetCondition),
   counter(names.availableReplicas, "availableReplicas"),
-  counter(names.fullyLabelledReplicas, "fullyLabeledReplicas"),
+  counter(names.fullyLabeledReplicas, "fullyLabeledReplicas"),
   counter(names.readyReplicas, "readyReplicas"),
   // MCM shows the ready ones under this name, too.
   counter(names.replicas, "replicas"),

@@ -11,7 +11,7 @@ interface Family {
 const hasNamespace = /[{,]namespace="/;
 
 /** Adds the label `namespace` to a sample that has none. */
-function labelled(sample: string, namespace: string): string {
+function labeled(sample: string, namespace: string): string {
   if (hasNamespace.test(sample)) return sample;
   const [, name = "", labels, value = ""] = /^([^\s{]+)(?:\{(.*)\})?(\s.*)$/.exec(sample) ?? [];
   const others = labels === undefined || labels === "" ? "" : `,${labels}`;
@@ -31,7 +31,7 @@ function createCollector(families: Map<string, Family>, namespace: string): (lin
     }
     const family = families.get(name);
     if (comment !== undefined && isNew) family?.comments.push(line);
-    else if (comment === undefined && line !== "") family?.samples.push(labelled(line, namespace));
+    else if (comment === undefined && line !== "") family?.samples.push(labeled(line, namespace));
   };
 }
 

@@ -5,7 +5,7 @@ import { type ObjectMetrics, writeObjectMetrics } from "./object-gauges.ts";
 interface Thing {
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly size: number;
-  readonly colour?: string;
+  readonly color?: string;
 }
 
 function setUp(things: Thing[], hasSynced = () => true) {
@@ -17,12 +17,12 @@ function setUp(things: Thing[], hasSynced = () => true) {
       {
         name: "thing_size",
         help: "Sizes.",
-        labels: ["colour"],
-        samples({ size, colour }) {
+        labels: ["color"],
+        samples({ size, color }) {
           if (size < 0) throw new RangeError("no size");
           return size === 0
             ? []
-            : (colour ?? "").split("+").map((part, at) => ({ value: size + at, labels: { colour: part } }));
+            : (color ?? "").split("+").map((part, at) => ({ value: size + at, labels: { color: part } }));
         },
       },
     ],
@@ -30,10 +30,10 @@ function setUp(things: Thing[], hasSynced = () => true) {
   };
   return { metrics, lines: () => objectLines(metrics), failures: () => failures };
 }
-const thing = (name: string, size: number, colour?: string): Thing => ({
+const thing = (name: string, size: number, color?: string): Thing => ({
   metadata: { name, namespace: "n" },
   size,
-  ...(colour === undefined ? {} : { colour }),
+  ...(color === undefined ? {} : { color }),
 });
 
 describe("gauges of objects", () => {
@@ -42,11 +42,11 @@ describe("gauges of objects", () => {
     const { lines } = setUp(things);
     expect(lines()).toEqual([
       "things_total 2",
-      'thing_size{name="a",namespace="n",colour="red"} 1',
-      'thing_size{name="b",namespace="n",colour=""} 2',
+      'thing_size{name="a",namespace="n",color="red"} 1',
+      'thing_size{name="b",namespace="n",color=""} 2',
     ]);
     things.splice(0, 2, thing("a", 1, "blue"));
-    expect(lines()).toEqual(["things_total 1", 'thing_size{name="a",namespace="n",colour="blue"} 1']);
+    expect(lines()).toEqual(["things_total 1", 'thing_size{name="a",namespace="n",color="blue"} 1']);
     things.pop();
     expect(lines()).toEqual(["things_total 0"]);
   });
@@ -60,8 +60,8 @@ describe("gauges of objects", () => {
     const { lines } = setUp([thing("a", 1, "red+blue+red")]);
     expect(lines()).toEqual([
       "things_total 1",
-      'thing_size{name="a",namespace="n",colour="red"} 3',
-      'thing_size{name="a",namespace="n",colour="blue"} 2',
+      'thing_size{name="a",namespace="n",color="red"} 3',
+      'thing_size{name="a",namespace="n",color="blue"} 2',
     ]);
   });
 
@@ -70,15 +70,15 @@ describe("gauges of objects", () => {
     const { lines } = setUp([thing("a", 1)], () => hasSynced);
     expect(lines()).toEqual([]);
     hasSynced = true;
-    expect(lines()).toEqual(["things_total 1", 'thing_size{name="a",namespace="n",colour=""} 1']);
+    expect(lines()).toEqual(["things_total 1", 'thing_size{name="a",namespace="n",color=""} 1']);
   });
 
   it("continue after an object that cannot be measured, and report it", () => {
     const { lines, failures } = setUp([thing("a", 1), thing("bad", -1), thing("c", 3)]);
     expect(lines()).toEqual([
       "things_total 3",
-      'thing_size{name="a",namespace="n",colour=""} 1',
-      'thing_size{name="c",namespace="n",colour=""} 3',
+      'thing_size{name="a",namespace="n",color=""} 1',
+      'thing_size{name="c",namespace="n",color=""} 3',
     ]);
     expect(failures()).toBe(1);
   });
@@ -88,20 +88,20 @@ describe("gauges of objects", () => {
     const [, line = "", ...more] = lines();
     expect(more).toEqual([]);
     expect(line.length).toBeLessThan(700);
-    expect(line).toMatch(/^thing_size\{name="a",namespace="n",colour="\\"\} 9\uFFFDthing_size.*"\} 1$/);
+    expect(line).toMatch(/^thing_size\{name="a",namespace="n",color="\\"\} 9\uFFFDthing_size.*"\} 1$/);
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
     "show no value %d, and report it",
     (size) => {
       const { lines, failures } = setUp([thing("a", size), thing("b", 2)]);
-      expect(lines()).toEqual(["things_total 2", 'thing_size{name="b",namespace="n",colour=""} 2']);
+      expect(lines()).toEqual(["things_total 2", 'thing_size{name="b",namespace="n",color=""} 2']);
       expect(failures()).toBe(1);
     },
   );
 
   it("show so many of a list as people read", () => {
-    const { lines } = setUp([thing("a", 1, Array.from({ length: 5_000 }, (_, at) => `colour ${at}`).join("+"))]);
+    const { lines } = setUp([thing("a", 1, Array.from({ length: 5_000 }, (_, at) => `color ${at}`).join("+"))]);
     expect(lines()).toHaveLength(1 + 1_000);
   });
 
@@ -118,8 +118,8 @@ describe("gauges of objects", () => {
 things_total 2
 # HELP thing_size Sizes.
 # TYPE thing_size gauge
-thing_size{name="a",namespace="n",colour=""} 1
-thing_size{name="b",namespace="n",colour=""} 2
+thing_size{name="a",namespace="n",color=""} 1
+thing_size{name="b",namespace="n",color=""} 2
 `);
   });
 });

@@ -70,8 +70,8 @@ describe("disks that are left when a VM goes", () => {
     gce.attachDisk("m", "pv-1");
     gce.remove("m", { keepDisks: true });
     const at = (name: string) => `my-project/europe-west1-b/${name}`;
-    const [unlabelled, moved] = [gce.world.disks.get(at("m-1")), gce.world.disks.get(at("m-2"))];
-    if (unlabelled !== undefined) gce.world.disks.set(at("m-1"), { ...unlabelled, labels: {} });
+    const [unlabeled, moved] = [gce.world.disks.get(at("m-1")), gce.world.disks.get(at("m-2"))];
+    if (unlabeled !== undefined) gce.world.disks.set(at("m-1"), { ...unlabeled, labels: {} });
     if (moved !== undefined) moved.instanceId = gce.inventory().instances[0]?.id;
     await driver.deleteMachine(known(), aContext());
     expect(disksOf(gce).toSorted()).toEqual(["m-1", "m-2", "n", "pv-1"]);

@@ -12,7 +12,7 @@ import { serverError } from "@millwright/kube/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMachineDeploymentController } from "../../machine-deployment/controller.ts";
 import { createMachineSetController } from "../../machine-set/controller.ts";
-import { aMachineClass, aMachineDeployment, inPhase, labelled, testNamespace } from "../../testing/builders.ts";
+import { aMachineClass, aMachineDeployment, inPhase, labeled, testNamespace } from "../../testing/builders.ts";
 import { createTestCluster, type TestCluster } from "../../testing/cluster.ts";
 
 const down = "The API server of the target cluster is unreachable";
@@ -40,7 +40,7 @@ describe("owners of machines whose nodes' API server is lost", () => {
         spec: joined.spec,
         status: { conditions: [{ type: "Ready", status: "True" }] },
       });
-      api.change(machineResource, { ...at, name: metadata.name }, { ...joined, ...labelled({ node: metadata.name }) });
+      api.change(machineResource, { ...at, name: metadata.name }, { ...joined, ...labeled({ node: metadata.name }) });
     }
     await clock.advance(5_000);
   });

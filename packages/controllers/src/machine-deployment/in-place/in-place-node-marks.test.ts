@@ -1,7 +1,7 @@
 import { annotationKeys, inPlaceUpdateReasons as reasons, labelKeys, taintKeys } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
-import { aMachine, aNode, beingDeleted, inPhase, labelled } from "../../testing/builders.ts";
+import { aMachine, aNode, beingDeleted, inPhase, labeled } from "../../testing/builders.ts";
 import { nodePatch } from "../state/node-patch.ts";
 import { desiredMarksForOldSet, desiredMarksForReleased } from "./in-place-node-marks.ts";
 import { type UpdateNote, writeUpdateNote, type UpdateState, updateStateOf } from "./update-state.ts";
@@ -57,7 +57,7 @@ describe("updateStateOf", () => {
     ["updated", [running, node(done, reasons.updateSuccessful, "no JSON"), "new"]],
     ["updated", [running, node(done, reasons.updateSuccessful, "[]"), "new"]],
     ["outdated", [running, node(done, reasons.updateSuccessful, { set: "other" }), "new"]],
-    ["settling", [aMachine(inPhase("Running"), labelled({ [updateResult]: "successful" })), node(done), "new"]],
+    ["settling", [aMachine(inPhase("Running"), labeled({ [updateResult]: "successful" })), node(done), "new"]],
   ])("is %s", (expected, given) => {
     expect(updateStateOf(...given)).toBe(expected);
   });

@@ -5,7 +5,7 @@ import { aNode } from "../../testing/builders.ts";
 import { createTestCluster } from "../../testing/cluster.ts";
 import { createNodePatcher } from "./patch-nodes.ts";
 
-const labelled = { metadata: { labels: { seen: "yes" } } };
+const labeled = { metadata: { labels: { seen: "yes" } } };
 const condition = { type: "InPlaceUpdate", status: "True", reason: "CandidateForUpdate", message: "…" } as const;
 
 /** Three nodes, and what writes to them. */
@@ -27,7 +27,7 @@ describe("the writes to nodes", () => {
     const { patch, node, end } = await withNodes();
     expect(
       await patch([
-        { name: "a", patch: labelled, condition },
+        { name: "a", patch: labeled, condition },
         { name: "b", condition },
       ]),
     ).toBe(false);
@@ -39,11 +39,11 @@ describe("the writes to nodes", () => {
 
   it("skip a node that changed meanwhile, and report that", async () => {
     const { patch, node, end } = await withNodes();
-    const stale = { metadata: { ...labelled.metadata, resourceVersion: "999" } };
+    const stale = { metadata: { ...labeled.metadata, resourceVersion: "999" } };
     expect(
       await patch([
         { name: "a", patch: stale, condition },
-        { name: "b", patch: labelled },
+        { name: "b", patch: labeled },
       ]),
     ).toBe(true);
     expect(node("a")?.metadata.labels).toBeUndefined();
@@ -57,7 +57,7 @@ describe("the writes to nodes", () => {
     end();
     const seen = { labels: { by: "another" } };
     await api.patch(nodeResource, { name: "a" }, { metadata: seen }, { kind: "merge" });
-    const change = { name: "a", patch: { metadata: { ...labelled.metadata, resourceVersion: "1" } } };
+    const change = { name: "a", patch: { metadata: { ...labeled.metadata, resourceVersion: "1" } } };
     expect(cached("a")?.metadata.labels).toBeUndefined();
     expect(await patch([change])).toBe(true);
     expect(cached("a")?.metadata).toMatchObject(seen);
@@ -65,7 +65,7 @@ describe("the writes to nodes", () => {
     const missing = new ApiError({ status: 404, reason: "NotFound", message: "it is gone", details: { name: "b" } });
     api.inject({ verb: "patch", type: nodeResource, error: conflict });
     api.inject({ verb: "get", type: nodeResource, error: missing });
-    expect(await patch([{ name: "b", patch: labelled }])).toBe(true);
+    expect(await patch([{ name: "b", patch: labeled }])).toBe(true);
     expect(cached("b")).toBeUndefined();
   });
 
@@ -73,16 +73,16 @@ describe("the writes to nodes", () => {
     const { api, patch, node, end } = await withNodes();
     const error = new ApiError({ status: 500, reason: "InternalError", message: "broken" });
     api.inject({ verb: "patch", type: nodeResource, error });
-    await expect(patch(["a", "b", "c"].map((name) => ({ name, patch: labelled })))).rejects.toThrow("broken");
+    await expect(patch(["a", "b", "c"].map((name) => ({ name, patch: labeled })))).rejects.toThrow("broken");
     expect(["a", "b", "c"].filter((name) => node(name)?.metadata.labels?.["seen"] === "yes")).toHaveLength(2);
     end();
   });
 
   it("have nothing to do with a node that is gone, or without a target cluster", async () => {
     const { patch, newContext, end } = await withNodes();
-    expect(await patch([{ name: "gone", patch: labelled, condition }])).toBe(false);
+    expect(await patch([{ name: "gone", patch: labeled, condition }])).toBe(false);
     const { target: _, ...context } = newContext();
-    expect(await createNodePatcher(context)([{ name: "a", patch: labelled }])).toBe(false);
+    expect(await createNodePatcher(context)([{ name: "a", patch: labeled }])).toBe(false);
     end();
   });
 });

@@ -1,16 +1,16 @@
 import { labelKeys, type Machine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
-import { aMachine, aMachineSet, beingDeleted, type Change, inPhase, labelled, named } from "../../testing/builders.ts";
+import { aMachine, aMachineSet, beingDeleted, type Change, inPhase, labeled, named } from "../../testing/builders.ts";
 import { recoveredSize } from "./set-size.ts";
 
 const own = inPhase("Running");
-const received = { ...own, ...labelled({ [labelKeys.updateResult]: "successful" }) };
+const received = { ...own, ...labeled({ [labelKeys.updateResult]: "successful" }) };
 const going = { ...own, ...beingDeleted() };
 
 /** The size of a set with `spec.replicas` of `replicas` and these machines. */
 const sizeOf = (replicas: number, isDrawnOn: boolean, ...machines: readonly Change<Machine>[]): number =>
   recoveredSize({
-    set: aMachineSet(isDrawnOn ? labelled({ [labelKeys.scaleUpDisabled]: "true" }) : {}, { spec: { replicas } }),
+    set: aMachineSet(isDrawnOn ? labeled({ [labelKeys.scaleUpDisabled]: "true" }) : {}, { spec: { replicas } }),
     machines: machines.map((change, index) => aMachine(named(`m${index}`), change)),
   }).spec;
 const oldSet = (replicas: number, ...machines: readonly Change<Machine>[]) => sizeOf(replicas, true, ...machines);

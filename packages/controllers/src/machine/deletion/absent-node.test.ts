@@ -1,6 +1,6 @@
 import type { Machine } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
-import { type Change, labelled } from "../../testing/builders.ts";
+import { type Change, labeled } from "../../testing/builders.ts";
 import { aPod, at, cordoned, decide, marker, textOf } from "../../testing/deletions.ts";
 import { failed, itsNode, kindsOf, later, type SnapshotChange, unusable } from "../../testing/snapshots.ts";
 
@@ -28,9 +28,9 @@ describe("a Node that is absent in a drain", () => {
   it.each<[string, SnapshotChange, number]>([
     ["has no pods", { pods: [] }, 0],
     ["has only pods that a drain does not wait for", { pods: [daemon] }, 0],
-    ["was deleted by a user who forces it", { machine: at(marker.drain, labelled({ "force-deletion": "True" })) }, 0],
+    ["was deleted by a user who forces it", { machine: at(marker.drain, labeled({ "force-deletion": "True" })) }, 0],
     ["was not back within the drain timeout", {}, 2 * HOURS + 1],
-    ["was never known", { machine: at(marker.drain, labelled({ node: "" })) }, 0],
+    ["was never known", { machine: at(marker.drain, labeled({ node: "" })) }, 0],
   ])("is not waited for once it %s", (_, change, ms) => {
     expect(kindsOf(decide({ ...waiting, ...change }, later(ms)))).toEqual(["StartOperation"]);
   });

@@ -2,7 +2,7 @@ import type { Machine } from "@millwright/core/machine-api";
 import { newControllerRef } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
 import type { Pod } from "../../model/node-objects.ts";
-import { aMachineSet, type Change, inPhase, labelled } from "../../testing/builders.ts";
+import { aMachineSet, type Change, inPhase, labeled } from "../../testing/builders.ts";
 import { aDrainView, aMove, volumePlaces } from "../../testing/drain-views.ts";
 import {
   aSnapshot,
@@ -45,7 +45,7 @@ describe("a node that the cache does not have", () => {
   });
 
   it.each<[string, Change<Machine>, number]>([
-    ["a user forces the deletion", labelled({ "force-deletion": "true" }), 0],
+    ["a user forces the deletion", labeled({ "force-deletion": "true" }), 0],
     ["the drain timeout is over", {}, 2 * 3_600_000 + 1],
   ])("is not waited for once %s: its API server may be unreachable for ever", (_, change, ms) => {
     const machine = at(marker.drain, change);
@@ -156,7 +156,7 @@ describe("draining", () => {
   test.each(["True", "true", "TRUE", "t", "T", "1"])(
     "deletes pods and attachments at once with force-deletion=%s",
     (value) => {
-      const machine = at(marker.drain, labelled({ "force-deletion": value }));
+      const machine = at(marker.drain, labeled({ "force-deletion": value }));
       const decision = decide({ machine, node: cordoned(), pods, attachments });
       expect(decision.actions).toEqual(forcedActions);
       expect(decision.status?.lastOperation?.description).toBe("Force Drain successful. Initiate VM deletion");
@@ -164,7 +164,7 @@ describe("draining", () => {
   );
 
   test.each(["False", "yes", "", "0"])("continues gracefully with force-deletion=%s", (value) => {
-    const machine = at(marker.drain, labelled({ "force-deletion": value }));
+    const machine = at(marker.drain, labeled({ "force-deletion": value }));
     expect(kindsOf(decide({ machine, node: cordoned(), pods, attachments }))).toEqual(["EvictPod"]);
   });
 
@@ -188,7 +188,7 @@ describe("draining", () => {
   });
 
   it("deletes the attachments of a forced drain also when its pods are deleted already", () => {
-    const machine = at(marker.drain, labelled({ "force-deletion": "True" }));
+    const machine = at(marker.drain, labeled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine, node: itsNode(), attachments }))).toEqual([
       "PatchNodeStatus",
       "PatchNode",
@@ -260,7 +260,7 @@ describe("the condition Terminating of the node", () => {
 
   it.each<[string, SnapshotChange]>([
     ["has volumes", { node: held(), attachments: [{ metadata: { name: "va", uid: "uid-va" } }] }],
-    ["is drained by force", { machine: going(labelled({ "force-deletion": "true" })), node: held() }],
+    ["is drained by force", { machine: going(labeled({ "force-deletion": "true" })), node: held() }],
     ["is being deleted", { node: held({ deletionTimestamp: "2026-01-01T00:10:00Z" }) }],
     ["has pods", { node: held(), pods: [aPod("a")] }],
     ["has none of ours", { node: held({ finalizers: ["theirs"] }) }],
@@ -330,7 +330,7 @@ describe("an unreachable node", () => {
   const silent = (minutes = 6, status = "Unknown") => cordoned({ status: since(minutes, status) });
   const attachments = [{ metadata: { name: "va", uid: "uid-va" } }];
   const held = { pods: [aPod("db-0")], attachments };
-  const forced = labelled({ "force-deletion": "True" });
+  const forced = labeled({ "force-deletion": "True" });
 
   it.each([
     ["its kubelet is silent", at(marker.drain), silent()],

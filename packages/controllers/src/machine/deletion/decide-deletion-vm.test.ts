@@ -4,7 +4,7 @@ import type { Machine } from "@millwright/core/machine-api";
 import { describe, expect, it, test } from "vitest";
 import { noRequestAnnotation } from "../../model/creation-intent.ts";
 import type { Node } from "../../model/node-objects.ts";
-import { aMachine, annotated, beingDeleted, type Change, inPhase, labelled } from "../../testing/builders.ts";
+import { aMachine, annotated, beingDeleted, type Change, inPhase, labeled } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -192,7 +192,7 @@ describe("deleting the VM", () => {
     expect(textOf({ machine: idless(), classView })).toBe(
       "Delete Failed: Cannot delete a VM that may exist: no secret. Set machine status to termination. Now, getting VM Status",
     );
-    const forced = idless(labelled({ "force-deletion": "True" }));
+    const forced = idless(labeled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine: forced, classView }))).toEqual(["PatchMachine"]);
   });
 });
@@ -200,7 +200,7 @@ describe("deleting the VM", () => {
 describe("a machine without a VM whose class the driver rejects", () => {
   const machine = (...changes: readonly Change<Machine>[]) =>
     aMachine(beingDeleted("2026-01-01T00:10:00Z"), ...changes);
-  const forced = labelled({ "force-deletion": "True" });
+  const forced = labeled({ "force-deletion": "True" });
 
   it("is kept, since the VM cannot be looked up, and reports what to do", () => {
     const operation = failed("find", "InvalidArgument");
@@ -301,7 +301,7 @@ describe("deleting the node", () => {
       const machine = at("Something else. Initiate node object deletion", justNow);
       expect(kindsOf(decide({ machine, node: itsNode(), attachments }))).toEqual(["DeleteNode", "PatchMachine"]);
       // Deleted by force, without a driver call.
-      const forced = aMachine(beingDeleted("2026-01-01T00:10:00Z"), labelled({ "force-deletion": "True" }));
+      const forced = aMachine(beingDeleted("2026-01-01T00:10:00Z"), labeled({ "force-deletion": "True" }));
       const classView = unusable("SecretNotFound", "no secret");
       expect(kindsOf(decide({ machine: forced, classView, node: cordoned(), attachments }))).toEqual([
         "DeleteVolumeAttachment",

@@ -1,7 +1,7 @@
 import type { MachineErrorCode } from "@millwright/core";
 import { machineErrorCodes } from "@millwright/core/driver-host";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, annotated, beingDeleted, inPhase, labelled } from "../../testing/builders.ts";
+import { aMachine, annotated, beingDeleted, inPhase, labeled } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -134,7 +134,7 @@ describe("the whole flow, stage by stage", () => {
     ["whose drain is stored", { machine: at(marker.drain), node: cordoned() }],
     [
       "whose drain was forced",
-      { machine: going(inPhase("Running"), labelled({ "force-deletion": "true" })), node: cordoned() },
+      { machine: going(inPhase("Running"), labeled({ "force-deletion": "true" })), node: cordoned() },
     ],
     ["without a node", { machine: going(inPhase("Running")) }],
   ])("writes the status before the VM of a machine is deleted %s", (_, change) => {
@@ -276,11 +276,11 @@ describe("markers", () => {
 });
 
 describe("finding the node", () => {
-  const unlabelled = aMachine(beingDeleted("2026-01-01T00:10:00Z"));
+  const unlabeled = aMachine(beingDeleted("2026-01-01T00:10:00Z"));
 
   it("needs no driver call when the label is there, or the node was found another way", () => {
     expect(kindsOf(decide({ machine: going({ spec: { providerID: null } }) }))).toEqual(["StartOperation"]);
-    expect(kindsOf(decide({ machine: unlabelled, node: itsNode() }))).toEqual(["PatchNode"]);
+    expect(kindsOf(decide({ machine: unlabeled, node: itsNode() }))).toEqual(["PatchNode"]);
   });
 
   it("drains no node that had the name of the VM before it: it belongs to another VM", () => {
@@ -294,14 +294,14 @@ describe("finding the node", () => {
   });
 
   it("looks up the node by the driver for a machine without label", () => {
-    const decision = decide({ machine: unlabelled });
+    const decision = decide({ machine: unlabeled });
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "find" }]);
     expect(decision.status?.currentStatus?.phase).toBe("Terminating");
   });
 
   it("stores what the driver found and drains in the next reconcile, when the node can be seen", () => {
     const snapshot = aSnapshot({
-      machine: unlabelled,
+      machine: unlabeled,
       operation: succeeded("find", { providerId: "vm-1", nodeName: "node" }),
     });
     const decision = decideDeletion(snapshot, testNow);
@@ -316,7 +316,7 @@ describe("finding the node", () => {
     ["a VM that was never initialized", failed("find", "Uninitialized"), "Skipping drain as nodeName"],
     ["Unimplemented", failed("find", "Unimplemented"), "Skipping drain as nodeName"],
   ])("continues without a node when the driver returns %s", (_, operation, text) => {
-    const decision = decide({ machine: unlabelled, operation });
+    const decision = decide({ machine: unlabeled, operation });
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
     expect(decision.status?.lastOperation?.description).toContain(text);
   });
@@ -328,14 +328,14 @@ describe("finding the node", () => {
       failed("find", "Internal", { failures: 5, endedAt: later(7_200_001).getTime() }),
     ],
   ])("continues without a node, and reports it, when the driver returns %s", (_, operation) => {
-    const decision = decide({ machine: unlabelled, operation }, later(7_200_001));
+    const decision = decide({ machine: unlabeled, operation }, later(7_200_001));
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
     expect(decision.because).toMatchObject([{ type: "Warning", reason: "VMStatusUnknown" }, {}]);
   });
 
   it("stores the id of a VM without a node name, by which its node is found, and continues without a node otherwise", () => {
     const operation = succeeded("find", { providerId: "vm-1", nodeName: "" });
-    const snapshot = aSnapshot({ machine: unlabelled, operation });
+    const snapshot = aSnapshot({ machine: unlabeled, operation });
     const decision = decideDeletion(snapshot, testNow);
     expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation"]);
     const machine = machineAfter(snapshot, decision);
@@ -349,17 +349,17 @@ describe("finding the node", () => {
       [5, 3_600_000],
     ] as const) {
       const operation = failed("find", "Internal", { failures, endedAt: later(after).getTime() });
-      expect(kindsOf(decide({ machine: unlabelled, operation }, later(after)))).toEqual(["AcknowledgeOperation"]);
+      expect(kindsOf(decide({ machine: unlabeled, operation }, later(after)))).toEqual(["AcknowledgeOperation"]);
     }
   });
 
-  const forced = aMachine(beingDeleted("2026-01-01T00:10:00Z"), labelled({ "force-deletion": "True" }));
+  const forced = aMachine(beingDeleted("2026-01-01T00:10:00Z"), labeled({ "force-deletion": "True" }));
 
   test.each(["Unavailable", "DeadlineExceeded", "ResourceExhausted"] as const)(
     "is repeated for five minutes of failures for a passing reason, such as %s, however old the deletion is",
     (code) => {
       const firstFailedAt = later(7_200_001).getTime();
-      for (const machine of [unlabelled, forced]) {
+      for (const machine of [unlabeled, forced]) {
         const goesOn = (afterMs: number): boolean => {
           const endedAt = firstFailedAt + afterMs;
           const operation = failed("find", code, { failures: 50, firstFailedAt, endedAt });
@@ -379,9 +379,9 @@ describe("finding the node", () => {
   });
 
   it("waits for a class that cannot be used, so that the VM is not deleted without a drain afterwards", () => {
-    const decision = decide({ machine: unlabelled, classView: unusable("SecretNotFound", "no secret") });
+    const decision = decide({ machine: unlabeled, classView: unusable("SecretNotFound", "no secret") });
     expect(decision).toMatchObject({ actions: [], status: { lastOperation: { state: "Failed" } } });
-    expect(kindsOf(decide({ machine: machineAfter(aSnapshot({ machine: unlabelled }), decision) }))).toEqual([
+    expect(kindsOf(decide({ machine: machineAfter(aSnapshot({ machine: unlabeled }), decision) }))).toEqual([
       "StartOperation",
     ]);
   });
@@ -391,7 +391,7 @@ describe("finding the node", () => {
   );
   test.each(blocking)("stays, reports why and retries later when the driver fails with %s", (code) => {
     const operation = failed("find", code);
-    const decision = decide({ machine: unlabelled, operation });
+    const decision = decide({ machine: unlabeled, operation });
     const delay = { Unknown: 5, DeadlineExceeded: 5, Aborted: 5, Unavailable: 5, ResourceExhausted: 600 }[
       code as string
     ];
@@ -403,13 +403,13 @@ describe("finding the node", () => {
     });
     expect(decision.status?.lastOperation?.description).toMatch(new RegExp(`\\[${code}\\].*${marker.status}$`));
     const acknowledged = { ...operation, isAcknowledged: true };
-    const machine = machineAfter(aSnapshot({ machine: unlabelled }), decision);
+    const machine = machineAfter(aSnapshot({ machine: unlabeled }), decision);
     expect(decide({ machine, operation: acknowledged }, later(1_000))).toMatchObject({ actions: [], because: [] });
     expect(kindsOf(decide({ machine, operation: acknowledged }, later(600_000)))).toEqual(["StartOperation"]);
   });
 
   it("has no node to find where there is no target cluster", () => {
-    const decision = decide({ machine: unlabelled, hasTarget: false });
+    const decision = decide({ machine: unlabeled, hasTarget: false });
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
     expect(decision.status?.lastOperation?.description).toBe(
       "Running without target cluster, skipping node drain and volume attachment deletion. Initiate VM deletion",

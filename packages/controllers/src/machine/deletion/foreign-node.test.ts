@@ -3,7 +3,7 @@ import { labelKeys, type Machine, machineResource } from "@millwright/core/machi
 import { nodeResource, podResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
-import { aMachine, aNode, type Change, labelled, named, refOf } from "../../testing/builders.ts";
+import { aMachine, aNode, type Change, labeled, named, refOf } from "../../testing/builders.ts";
 import { MINUTE } from "../../testing/machine-fleet.ts";
 import { nodeRef, ready, ref, setUp } from "../../testing/machine-process.ts";
 
@@ -50,7 +50,7 @@ describe("the node of others is neither changed, drained nor deleted with a mach
     ["with an id", foreignNode({ id: "aws:///eu/i-cp" })],
     ["without an id", foreignNode()],
   ])("whose label names one %s, and whose class does not exist", async (_, node) => {
-    const { live, remove, machine, current, writesOfNode } = await withForeignNode(node, labelled({ node: "cp-1" }), {
+    const { live, remove, machine, current, writesOfNode } = await withForeignNode(node, labeled({ node: "cp-1" }), {
       spec: { class: { name: "missing" } },
     });
     await live(MINUTE);
@@ -63,7 +63,7 @@ describe("the node of others is neither changed, drained nor deleted with a mach
   it("whose label names one, and whose VM could not be created until it was Failed", async () => {
     const { driver, live, remove, machine, phase, writesOfNode } = await withForeignNode(
       foreignNode(),
-      labelled({ node: "cp-1" }),
+      labeled({ node: "cp-1" }),
     );
     driver.fail("ensureVm", "ResourceExhausted", 1_000);
     await live(30 * MINUTE);
@@ -99,7 +99,7 @@ it("a machine without id whose label names a foreign node is looked up: its own 
   api.seed(nodeResource, node);
   api.seed(nodeResource, aNode({ metadata: nodeRef, status: ready("True") }));
   driver.vms.set("uid-machine", "vm-1");
-  create(labelled({ node: "cp-1" }));
+  create(labeled({ node: "cp-1" }));
   await api.delete(machineResource, ref);
   await start();
   await clock.advance(10 * MINUTE);
@@ -116,7 +116,7 @@ it.each<[string, Parameters<typeof aNode>[0]]>([
   const { api, clock, driver, create, start, machine } = setUp();
   driver.vms.set("uid-machine", "vm-1");
   const running = { currentStatus: { phase: "Running" as const, lastUpdateTime: "2026-01-01T00:00:00Z" } };
-  create(labelled({ node: nodeRef.name }), { spec: { providerID: "vm-1" }, status: running });
+  create(labeled({ node: nodeRef.name }), { spec: { providerID: "vm-1" }, status: running });
   await api.delete(machineResource, ref);
   api.seed(nodeResource, aNode({ metadata: { ...nodeRef, ...metadata }, spec, status: ready("True") }));
   const pod = { metadata: { namespace: "default", name: "web", uid: "u1" }, spec: { nodeName: nodeRef.name } };
@@ -130,14 +130,14 @@ it.each<[string, Parameters<typeof aNode>[0]]>([
 
 it("the node of a new VM that has taken the name of a deleted one is not drained with the machine of the deleted one", async () => {
   const { api, clock, driver, create, start, machine } = setUp();
-  create(labelled({ node: "ip-10-0-0-1" }), {
+  create(labeled({ node: "ip-10-0-0-1" }), {
     metadata: { creationTimestamp: "2025-12-01T00:00:00Z" },
     spec: { providerID: "mock:///a/i-old" },
   });
   await api.delete(machineResource, ref);
   api.seed(
     machineResource,
-    aMachine(named("fresh"), labelled({ node: "ip-10-0-0-1" }), {
+    aMachine(named("fresh"), labeled({ node: "ip-10-0-0-1" }), {
       spec: { providerID: "mock:///a/i-new" },
       status: { currentStatus: { phase: "Pending", lastUpdateTime: "2026-01-01T00:00:00Z" } },
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Machine } from "@millwright/core/machine-api";
-import { aMachine, beingDeleted, type Change, inPhase, labelled } from "../../testing/builders.ts";
+import { aMachine, beingDeleted, type Change, inPhase, labeled } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -14,7 +14,7 @@ import {
 } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 
-const forced = labelled({ "force-deletion": "True" });
+const forced = labeled({ "force-deletion": "True" });
 const at = (stage: string) => lastly("Delete", "Processing", stage);
 const vmDeleted = at("VM deletion was successful. Initiate node object deletion");
 const node = itsNode();

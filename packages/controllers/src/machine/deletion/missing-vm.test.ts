@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { aMachineClass, labelled, named } from "../../testing/builders.ts";
+import { aMachineClass, labeled, named } from "../../testing/builders.ts";
 import { at, decide, marker } from "../../testing/deletions.ts";
 import { failed, itsNode, kindsOf, later, succeeded, testNow } from "../../testing/snapshots.ts";
 
@@ -26,7 +26,7 @@ describe.each(ends)("a VM that is not found, as %s", (_, operation) => {
   it("is gone when its Node is not Ready, does not exist, or the deletion is forced", () => {
     expect(kindsOf(decide({ machine, node: silent, operation }))).toEqual(["DeleteNode", "PatchMachine"]);
     expect(kindsOf(decide({ machine, operation }))).toEqual(["PatchMachine"]);
-    const forced = at(marker.vm, labelled({ "force-deletion": "True" }));
+    const forced = at(marker.vm, labeled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine: forced, node: itsNode(), operation }))).toEqual(["DeleteNode", "PatchMachine"]);
   });
 
@@ -67,7 +67,7 @@ describe("a deletion whose class has a list of VMs that proves nothing", () => {
   );
 
   it("ends when it is forced, the VM is known to be missing, or is that of another machine", () => {
-    const forced = at(marker.vm, labelled({ "force-deletion": "True" }));
+    const forced = at(marker.vm, labeled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine: forced, operation: deleted, listDoubt }))).toEqual(["PatchMachine"]);
     expect(kindsOf(decide({ machine, operation: deleted, listDoubt, isVmMissing: true }))).toEqual(["PatchMachine"]);
     const kept = { ...succeeded("delete", { isKept: true }), endedAt };

@@ -1,7 +1,7 @@
 import { hiddenVm, type MachineClass } from "@millwright/core/machine-api";
 import { describe, expect, it, test } from "vitest";
 import { intentAnnotation, intentFor } from "../../model/creation-intent.ts";
-import { aMachine, aMachineClass, annotated, type Change, labelled, named } from "../../testing/builders.ts";
+import { aMachine, aMachineClass, annotated, type Change, labeled, named } from "../../testing/builders.ts";
 import { at, decide, marker } from "../../testing/deletions.ts";
 import { failed, kindsOf, later, succeeded, testNow, unusable } from "../../testing/snapshots.ts";
 
@@ -63,7 +63,7 @@ test.each([
   ],
   [
     "the deletion is forced",
-    at(marker.vm, annotated(intentAnnotation(intent)), labelled({ "force-deletion": "True" })),
+    at(marker.vm, annotated(intentAnnotation(intent)), labeled({ "force-deletion": "True" })),
     using(),
   ],
 ])("a VM that is not found is gone when %s", (_, deleted, classView) => {
@@ -111,13 +111,13 @@ describe("an answer from before a change of the class or its Secret", () => {
     expect(kindsOf(decide({ machine, operation: { ...seen, inputs } }))).toEqual(["PatchMachine"]);
     const kept = { ...succeeded("delete", { isKept: true }), inputs };
     expect(kindsOf(decide({ machine, operation: kept }))).toEqual(["PatchMachine"]);
-    const forced = at(marker.vm, labelled({ "force-deletion": "True" }));
+    const forced = at(marker.vm, labeled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine: forced, operation: { ...operation, inputs } }))).toEqual(["PatchMachine"]);
   });
 });
 
 describe("a look-up before the drain that finds no VM", () => {
-  const unnamed = at(marker.status, annotated(intentAnnotation(intent)), idless, labelled({ node: "" }));
+  const unnamed = at(marker.status, annotated(intentAnnotation(intent)), idless, labeled({ node: "" }));
   const lookUp = failed("find", "NotFound", { endedAt });
 
   it("is repeated while the class is pointed elsewhere: only the driver can name the Node to drain", () => {

@@ -1,6 +1,6 @@
 import { type Machine, phaseOf } from "@millwright/core/machine-api";
 import { describe, expect, it } from "vitest";
-import { aMachine, beingDeleted, type Change, inPhase, labelled } from "../../testing/builders.ts";
+import { aMachine, beingDeleted, type Change, inPhase, labeled } from "../../testing/builders.ts";
 import {
   aSnapshot,
   type SnapshotChange,
@@ -73,7 +73,7 @@ describe("a machine that is deleted while the nodes of the target cluster were n
 
   it.each<[string, Change<Machine>, SnapshotChange, string]>([
     ["its deletion begins", {}, {}, "GetVmStatus"],
-    ["a user forces it", labelled({ "force-deletion": "True" }), {}, "GetVmStatus"],
+    ["a user forces it", labeled({ "force-deletion": "True" }), {}, "GetVmStatus"],
     ["it has no id", { spec: { providerID: null }, metadata: { labels: null } }, {}, "GetVmStatus"],
     ["it is being drained", terminating("Initiate node drain"), {}, "Drain"],
     ["another machine names its VM", {}, { holder: { name: "other", providerId: "vm-1" } }, "GetVmStatus"],

@@ -120,7 +120,7 @@ describe("validateMachineDeployment", () => {
     expect(problems({ selector })).toEqual([
       {
         path: "spec.selector",
-        message: "must match spec.template.metadata.labels, which do not fulfil name=other and more NotIn (x)",
+        message: "must match spec.template.metadata.labels, which do not fulfill name=other and more NotIn (x)",
         kind: "invalid",
       },
     ]);

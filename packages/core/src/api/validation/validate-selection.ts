@@ -40,6 +40,6 @@ function selectorProblems(
   }
   const unmet = unmetRequirements(parsed.matcher, template.metadata?.labels);
   if (unmet.length === 0) return [];
-  const message = `must match spec.template.metadata.labels, which do not fulfil ${unmet.join(" and ")}`;
+  const message = `must match spec.template.metadata.labels, which do not fulfill ${unmet.join(" and ")}`;
   return [{ path, message, kind: "invalid" }];
 }

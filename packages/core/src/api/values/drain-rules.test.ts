@@ -26,9 +26,9 @@ describe("readDrainRules", () => {
   it.each([
     ["text that is no JSON", "[{", /^rules: must be a JSON list of rules/],
     ["an object", {}, /^rules: must be a list/],
-    ["an unknown behaviour", [{ behavior: "Evict" }], /^rules\[0\]\.behavior: /],
+    ["an unknown behavior", [{ behavior: "Evict" }], /^rules\[0\]\.behavior: /],
     ["an order that is no whole number", [{}, { order: 1.5 }], /^rules\[1\]\.order: /],
-    ["an unknown field, which is a typing error", [{ behaviour: "Skip" }], /^rules\[0\]: .*behaviour/],
+    ["an unknown field, which is a typing error", [{ behavior: "Skip" }], /^rules\[0\]: .*behavior/],
     [
       "an unknown operator",
       [{ selector: { matchExpressions: [{ key: "a", operator: "Is" }] } }],

@@ -43,7 +43,7 @@ export function parseLabelSelector(selector: LabelSelector, path = "selector"): 
   return problems.length > 0 ? { ok: false, problems } : { ok: true, matcher: { requirements } };
 }
 
-/** Whether labels fulfil all requirements. A label that is missing fulfils NotIn and DoesNotExist. */
+/** Whether labels fulfill all requirements. A label that is missing fulfills NotIn and DoesNotExist. */
 export function matchesLabels(matcher: LabelMatcher, labels: Labels | undefined): boolean {
   return matcher.requirements.every((requirement) => holds(requirement, labels ?? {}));
 }
@@ -66,7 +66,7 @@ export function selectorMatches(selector: LabelSelector | undefined, labels: Lab
   return parsed.ok && matchesLabels(parsed.matcher, labels);
 }
 
-/** Why labels do not fulfil a matcher, one text per requirement that does not hold; empty when they match. */
+/** Why labels do not fulfill a matcher, one text per requirement that does not hold; empty when they match. */
 export function unmetRequirements(matcher: LabelMatcher, labels: Labels | undefined): readonly string[] {
   return matcher.requirements.filter((requirement) => !holds(requirement, labels ?? {})).map(describe);
 }

@@ -9,10 +9,10 @@ function statusText(pod: JsonObject): string {
   for (const status of arrayAt(pod, "status", "containerStatuses").toReversed()) {
     const waiting = stringAt(status, "state", "waiting", "reason");
     const terminated = stringAt(status, "state", "terminated", "reason");
-    const signalled = at(status, "state", "terminated");
+    const signaled = at(status, "state", "terminated");
     if (waiting !== undefined && waiting !== "") text = waiting;
     else if (terminated !== undefined && terminated !== "") text = terminated;
-    else if (isObject(signalled)) text = `ExitCode:${plainText(field(signalled, "exitCode") ?? 0)}`;
+    else if (isObject(signaled)) text = `ExitCode:${plainText(field(signaled, "exitCode") ?? 0)}`;
   }
   if (stringAt(pod, "metadata", "deletionTimestamp") === undefined) return text;
   return stringAt(pod, "status", "reason") === "NodeLost" ? "Unknown" : "Terminating";

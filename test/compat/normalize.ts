@@ -13,7 +13,7 @@ const GENERATED_BASE_LIMIT = 58;
  * Replaces values that differ from run to run in the responses of one subject, and keeps their relations: the n-th version of an
  * object is `<version n of Kind name>` wherever it appears, so that a version that should have changed and did not is a difference.
  */
-export function createNormaliser(): (answer: Answer) => Answer {
+export function createNormalizer(): (answer: Answer) => Answer {
   const uids = new Map<string, string>();
   const uidsOfName = new Map<string, number>();
   const versions = new Map<string, string[]>();

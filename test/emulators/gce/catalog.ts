@@ -81,7 +81,7 @@ const shared =
   /^\/compute\/v1\/projects\/([^/]+)\/(?:(global)|regions\/([^/]+))(?:\/(subnetworks|networks|images|images\/family)\/([^/]+))?$/;
 
 /** Subject and action of a request outside of zones; undefined for any other request. */
-export function catalogueRouteOf({ method, url }: Pick<EmulatorRequest, "method" | "url">) {
+export function catalogRouteOf({ method, url }: Pick<EmulatorRequest, "method" | "url">) {
   const match = shared.exec(decodeURI(url.pathname));
   if (method !== "GET" || match === null) return undefined;
   const [, project = "", isGlobal, region = "", collection = "", name = ""] = match;

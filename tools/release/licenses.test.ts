@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { isAllowed, productionClosure } from "./licences.ts";
-import type { LockEntry } from "./licences.ts";
+import { isAllowed, productionClosure } from "./licenses.ts";
+import type { LockEntry } from "./licenses.ts";
 import { publishedPackages, root } from "./packages.ts";
 
-it("everything that the published packages install has a licence that allows to ship it", () => {
+it("everything that the published packages install has a license that allows to ship it", () => {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
     packages: Record<string, LockEntry>;
   };
@@ -17,7 +17,7 @@ it("everything that the published packages install has a licence that allows to 
   expect(paths).toContain("node_modules/@aws-sdk/client-ec2");
   expect(paths).not.toContain("node_modules/vitest");
   const rejected = paths.filter((path) => !isAllowed(lock.packages[path]?.license));
-  expect(rejected.map((path) => `${path}: ${lock.packages[path]?.license ?? "no licence"}`)).toEqual([]);
+  expect(rejected.map((path) => `${path}: ${lock.packages[path]?.license ?? "no license"}`)).toEqual([]);
 });
 
 it("a package is found where Node finds it, and what only tests need is left out", () => {
@@ -47,6 +47,6 @@ it.each([
   ["GPL-3.0-only", false],
   ["SEE LICENSE IN LICENSE", false],
   [undefined, false],
-])("licence %s: allowed is %s", (licence, allowed) => {
-  expect(isAllowed(licence)).toBe(allowed);
+])("license %s: allowed is %s", (license, allowed) => {
+  expect(isAllowed(license)).toBe(allowed);
 });

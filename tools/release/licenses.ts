@@ -1,7 +1,7 @@
-/* Licences of packages that what we publish installs or what an image holds. */
+/* Licenses of packages that what we publish installs or what an image holds. */
 
-/** Licences that allow to ship a package with ours, if its text is kept (SPDX identifiers). */
-export const allowedLicences: ReadonlySet<string> = new Set([
+/** Licenses that allow to ship a package with ours, if its text is kept (SPDX identifiers). */
+export const allowedLicenses: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
   "BSD-2-Clause",
@@ -51,9 +51,9 @@ export function productionClosure(folders: readonly string[], lock: Lock): reado
   return [...paths].toSorted();
 }
 
-/** Whether a licence, or an SPDX expression of licences, allows to ship a package: one of those of `OR`, all of those of `AND`. */
-export function isAllowed(licence: string | undefined): boolean {
-  if (licence === undefined) return false;
-  const parts = licence.replaceAll(/[()]/g, "").split(" OR ");
-  return parts.some((part) => part.split(" AND ").every((name) => allowedLicences.has(name.trim())));
+/** Whether a license, or an SPDX expression of licenses, allows to ship a package: one of those of `OR`, all of those of `AND`. */
+export function isAllowed(license: string | undefined): boolean {
+  if (license === undefined) return false;
+  const parts = license.replaceAll(/[()]/g, "").split(" OR ");
+  return parts.some((part) => part.split(" AND ").every((name) => allowedLicenses.has(name.trim())));
 }
