@@ -28,7 +28,7 @@ describe("readDrainRules", () => {
     ["an object", {}, /^rules: must be a list/],
     ["an unknown behavior", [{ behavior: "Evict" }], /^rules\[0\]\.behavior: /],
     ["an order that is no whole number", [{}, { order: 1.5 }], /^rules\[1\]\.order: /],
-    ["an unknown field, which is a typing error", [{ behavior: "Skip" }], /^rules\[0\]: .*behavior/],
+    ["an unknown field, which is a typing error", [{ behavoir: "Skip" }], /^rules\[0\]: .*behavoir/],
     [
       "an unknown operator",
       [{ selector: { matchExpressions: [{ key: "a", operator: "Is" }] } }],
