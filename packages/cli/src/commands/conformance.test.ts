@@ -174,6 +174,11 @@ describe("millwright conformance", () => {
       [[...flags, "--inventory", "echo no"], `millwright: --inventory echo no: must print JSON, such as {"vms":[]}\n`],
       [[...flags, "--inventory", "echo broken >&2; exit 3"], "the command fails: broken\n"],
       [[...flags, "--inventory", `echo '{"vms":[{"id":1}]}'`], "vms[0].id must be a text\n"],
+      [
+        [...flags, "--inventory", `echo '{"vms":[],"nodes":[{"machineName":"m"}]}'`],
+        "nodes[0].providerId must be a text\n",
+      ],
+      [[...flags, "--inventory", `echo '{"vms":[],"nodes":{}}'`], "nodes must be a list\n"],
       [["--fixture", join(folder, "none.ts")], `millwright: --fixture ${folder}/none.ts: cannot be loaded: `],
     ];
     for (const [args, message] of cases) {
