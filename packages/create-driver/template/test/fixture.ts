@@ -1,59 +1,57 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { defineFixture } from "@millwright/conformance";
-import { createVm, deleteVm, listVms } from "../src/cloud.ts";
 import driver from "../src/index.ts";
-
-const { signal } = new AbortController();
+import { pageSize, startDataCenter } from "./data-center.ts";
 
 /** What the conformance suite needs to know of the cloud. Each part that you add lets it check more. */
 export default defineFixture(async () => {
-  const folder = await mkdtemp(join(tmpdir(), "my-cloud-"));
-  const cloud = { folder };
+  const { url, vms, add, tokens, close } = await startDataCenter("first-token");
   const classOf = (change: object = {}) => ({
-    providerSpec: { folder, cluster: "conformance", size: "small", ...change },
+    providerSpec: { endpoint: url, cluster: "conformance", size: "small", ...change },
   });
-  const vms = () => listVms(cloud, signal);
   /** A VM that another client creates, until the end of a check. */
-  const stage = async (token: string, tags: Readonly<Record<string, string>>) => {
-    const { id } = await createVm(cloud, { token, size: "small", userData: "", tags }, signal);
-    return { providerId: `my-cloud:///${id}`, end: () => deleteVm(cloud, id, signal) };
+  const stage = (token: string, tags: Readonly<Record<string, string>>) => {
+    const { id } = add({ token, size: "small", userData: "", tags });
+    return { providerId: `my-cloud:///${id}`, end: () => void vms.delete(id) };
   };
   return {
     driver,
     machineClass: classOf(),
-    secret: {},
+    secret: { token: "first-token" },
+    pageSize,
+    endpoint: { url, through: (endpoint) => ({ machineClass: classOf({ endpoint }) }) },
+    rejectedSecret: { token: "wrong-token" },
+    rotateSecret: () => {
+      tokens.delete("first-token");
+      tokens.add("second-token");
+      return { token: "second-token" };
+    },
     otherClass: classOf({ size: "large" }),
     otherClusterClass: classOf({ cluster: "other" }),
     ownVolume: { spec: { csi: { driver: "csi.my-cloud.example", volumeHandle: "volume-1" } }, id: "volume-1" },
-    inventory: async () =>
-      (await vms()).map(({ id, tags, userData }) => ({
+    inventory: () =>
+      [...vms.values()].map(({ id, tags, userData }) => ({
         id,
         tags,
         machineName: tags["machine"] ?? "",
         userData: Buffer.from(userData, "base64"),
       })),
-    resources: async () => (await vms()).map(({ id }) => id),
+    resources: () => [...vms.keys()],
     stage: {
-      vmOfOtherOwner: (name) => stage(`other-${name}`, { machine: name }),
+      vmOfOtherOwner: async (name) => stage(`other-${name}`, { machine: name }),
       secondVm: async (name) => {
-        const vm = (await vms()).find(({ tags }) => tags["machine"] === name);
+        const vm = [...vms.values()].find(({ tags }) => tags["machine"] === name);
         return stage(`second-${name}`, vm?.tags ?? {});
       },
     },
     // Remove a line as soon as it is not true of your cloud, and add what the suite then asks for.
     lacks: {
-      endpoint: "VMs are files, there is no HTTP",
-      credentials: "files need none",
       classTags: "the class has no tags",
       references: "the class names nothing that can be missing",
       quota: "there is none",
-      pages: "lists have one page",
-      parts: "a VM is one file",
+      parts: "a VM is all there is",
       dataVolumes: "there are no volumes",
-      terminationProtection: "files are not protected",
+      terminationProtection: "there is none",
     },
-    close: () => rm(folder, { recursive: true }),
+    close,
   };
 });
