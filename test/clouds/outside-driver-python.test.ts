@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { defineConformance, type FixtureSetup } from "@millwright/conformance";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { buildStaged } from "../harness/containerfile.ts";
 import { startCloudInstallation } from "./cloud-installation.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
 import { checkAtAddress, pythonDriver, pythonPackage, startOutsideDriver } from "./outside-driver.ts";
@@ -127,6 +128,36 @@ describe.skipIf(pythonDriver("") === undefined)("a driver in Python", () => {
     expect(output).toMatch(/create\.repeat-returns-same-vm.*\n/);
     const wrong = await checkAtAddress(outside.address, { size: "enormous", cluster: "a" }, {});
     expect(wrong.code, wrong.output).toBe(2);
+  });
+
+  it("is started by the entry point of its image, after the commands that build it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "millwright-python-image-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const command = pythonDriver(folder);
+    if (command === undefined) throw new Error("the driver was removed from the cache");
+    // Python of the base image, with the dependencies of the package, so that the build needs no package index.
+    const base = join(folder, "base");
+    await cp(dirname(dirname(command.path)), base, { recursive: true, verbatimSymlinks: true });
+    const { root, start } = await buildStaged({
+      context: pythonPackage,
+      folder,
+      bases: { "docker.io/library/python:3.13-slim": base },
+      // As in the image, `pip` is a module of that Python. The scripts of a copied environment name the former one.
+      env: (stage) => ({ PATH: `${stage}/bin:${process.env["PATH"]}`, PIP_NO_BUILD_ISOLATION: "1" }),
+      command: (text) => text.replace("pip install", "python -m pip install"),
+    });
+    const [python = "", ...args] = start;
+    expect([python, ...args]).toEqual(["python", "-B", `${root}/driver.py`, `${root}/tmp/vms`]);
+    // Nothing of this repository: what was installed in the image is imported.
+    await rm(join(root, "package"), { recursive: true });
+    const outside = await startOutsideDriver({
+      path: join(root, "bin", python),
+      args: () => args,
+    });
+    onTestFinished(() => outside.close());
+    const { code, output } = await checkAtAddress(outside.address, classOf("small", "a").providerSpec, {});
+    expect(code, output).toBe(0);
+    expect(readdirSync(join(root, "tmp/vms"))).toEqual([]);
   });
 
   it("runs machines under millwright run, also after it was killed, and deletes them", async () => {

@@ -29,7 +29,7 @@ export interface OutsideDriver {
 export async function startOutsideDriver({ path, args, env }: OutsideCommand): Promise<OutsideDriver> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-outside-"));
   const socket = join(folder, "driver.sock");
-  const start = (): Program => startProgram(path, path, args(socket), env);
+  const start = (): Program => startProgram(path, path, args(socket), { MILLWRIGHT_DRIVER_SOCKET: socket, ...env });
   let process = start();
   return {
     address: `unix://${socket}`,
