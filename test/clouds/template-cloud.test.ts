@@ -1,8 +1,8 @@
 import { Secret } from "@millwright/core";
 import { aContext, aMachine } from "@millwright/core/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import driver from "../template/src/index.ts";
-import { pageSize, startDataCenter } from "../template/test/data-center.ts";
+import driver from "../../packages/create-driver/template/src/index.ts";
+import { pageSize, startDataCenter } from "../../packages/create-driver/template/test/data-center.ts";
 
 const token = "first-token";
 
