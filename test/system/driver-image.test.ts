@@ -78,13 +78,14 @@ it("builds the image of a scaffolded driver from that of the command, which the 
   controllers = startProgram("image", process.execPath, [bin, ...args], { NODE_OPTIONS: "" });
   const { url, vms, close } = await startDataCenter("first-token");
   onTestFinished(close);
-  const cloud = { metadata: { name: "tiny", namespace: "default" }, stringData: { token: "first-token" } };
-  await installation.api.create(secretResource, cloud);
+  const metadata = { name: "tiny", namespace: "default" };
+  const data = { token: btoa("first-token"), userData: btoa("boot") };
+  await installation.api.create(secretResource, { metadata, data });
   const classOf = {
     ...machineClass("small"),
     provider: "tiny",
     providerSpec: { endpoint: url, cluster: "test", size: "small" },
-    secretRef: cloud.metadata,
+    secretRef: metadata,
   };
   await installation.api.create(machineClassResource, classOf);
   await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
