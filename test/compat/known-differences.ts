@@ -115,11 +115,15 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     id: "decoder-texts",
-    what: "messages about a body or a continue token that cannot be parsed are those of the parser",
+    what: "messages about a body, a label selector or a continue token that cannot be parsed are those of the parser",
     why: "the parsers differ; code and reason are the same",
     covers: inParts(
       /^body\.message$/,
       "list / a token that is none",
+      ...subjectOf("selectors", "label selector comma only", "label selector trailing comma"),
+      ...subjectOf("selectors", "label selector bad value", "label selector bad greater"),
+      ...subjectOf("selectors", "label selector open parenthesis", "label selector in without values"),
+      "selectors / label selector two equals",
       "patch / merge: not JSON",
       ...subjectOf("apply", "broken yaml", "a text"),
       "delete / body that is not JSON",

@@ -165,11 +165,6 @@ export const customResources = subject("custom-resources", [
     metadata: { name: "h", unknown: 1 },
   }),
   post("unknown metadata", things, { ...thing("h"), metadata: { name: "h", unknown: 1 } }),
-  post(
-    "a duplicate key, strict",
-    `${things}?fieldValidation=Strict`,
-    '{"apiVersion":"compat.example.io/v1","kind":"Thing","metadata":{"name":"dup"},"spec":{"size":"small","size":"large"}}',
-  ),
   post("raw keeps all", things, thing("i", { raw: { any: { thing: [1, "x", null] } } })),
   post("a status on create is dropped", things, thing("j", {}, { status: { phase: "Up" } })),
   post("another kind", things, { ...thing("k"), kind: "Other" }),

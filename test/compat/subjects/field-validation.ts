@@ -2,18 +2,13 @@ import { mergePatch, post, put, subject } from "../request-script.ts";
 import { configMap, configMaps, pod, pods } from "./sample-objects.ts";
 
 const odd = (name: string) => ({ ...configMap(name, { k: "1" }), unknown: 1, other: { a: 1 } });
-const twice = (name: string) =>
-  `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},"data":{"k":"1","k":"2"}}`;
-
-/** Unknown and duplicate fields of built-in kinds. */
+/** Unknown fields of built-in kinds. */
 export const fieldValidation = subject("field-validation", [
   post("default", configMaps, odd("a")),
   post("ignore", `${configMaps}?fieldValidation=Ignore`, odd("b")),
   post("warn", `${configMaps}?fieldValidation=Warn`, odd("c")),
   post("strict", `${configMaps}?fieldValidation=Strict`, odd("d")),
   post("unknown value", `${configMaps}?fieldValidation=Perhaps`, odd("d")),
-  post("duplicate, default", configMaps, twice("e")),
-  post("duplicate, strict", `${configMaps}?fieldValidation=Strict`, twice("f")),
   post("unknown in metadata, strict", `${configMaps}?fieldValidation=Strict`, configMap("g", {}, { unknown: 1 })),
   post(
     "unknown in a pod, strict",

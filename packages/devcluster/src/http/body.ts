@@ -2,8 +2,6 @@ import type { IncomingMessage } from "node:http";
 import { parseYaml } from "@millwright/kube/yaml";
 import { isArray, type Json } from "../json/json.ts";
 import { badRequest, tooLarge } from "../errors/status-error.ts";
-import { recordDuplicates } from "../resources/field-validation.ts";
-import { duplicateFields } from "./duplicate-fields.ts";
 
 /** Larger bodies get 413, as in kube-apiserver. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
@@ -32,15 +30,13 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 /** Parses JSON of a client; throws 400 with the place of the error. See {@link checkHostile} for what is rejected. */
 export function parseJsonBody(text: string): Json {
   let value: Json;
-  let written: number;
   try {
-    written = countFields(text);
+    checkDepth(text);
     value = JSON.parse(text, /\d{16}/.test(text) ? rejectRounding : undefined);
   } catch (error) {
     throw badRequest(`the body of the request is not valid JSON: ${messageOf(error)}`);
   }
-  // The last value of a duplicate field wins, so the object has fewer fields than the text.
-  if (checkHostile(value, 0) < written) recordDuplicates(value, duplicateFields(text));
+  checkHostile(value, 0);
   return value;
 }
 
@@ -61,31 +57,25 @@ export function parseYamlBody(text: string): Json {
 
 /**
  * Rejects input that no API object needs and that has broken servers before: very deep nesting, and keys that name the
- * prototype. Returns the number of fields of all objects in the value.
+ * prototype.
  */
-export function checkHostile(value: Json | undefined, depth: number): number {
-  if (typeof value !== "object" || value === null) return 0;
+export function checkHostile(value: Json | undefined, depth: number): void {
+  if (typeof value !== "object" || value === null) return;
   if (depth > depthLimit) throw badRequest(`the body of the request is nested deeper than ${depthLimit} levels`);
-  let fields = 0;
   if (isArray(value)) {
-    for (const item of value) fields += checkHostile(item, depth + 1);
-    return fields;
+    for (const item of value) checkHostile(item, depth + 1);
+    return;
   }
   for (const key of Object.keys(value)) {
     if (key === "__proto__")
       throw badRequest('the body of the request holds the key "__proto__", which is not accepted');
-    fields += 1 + checkHostile(value[key], depth + 1);
+    checkHostile(value[key], depth + 1);
   }
-  return fields;
 }
 
-/**
- * Scans a text before it is parsed, so that a bomb of brackets never becomes objects. Ignores brackets in strings. Returns the
- * number of fields in the text.
- */
-function countFields(text: string): number {
+/** Scans a text before it is parsed, so that a bomb of brackets never becomes objects. Ignores brackets in strings. */
+function checkDepth(text: string): void {
   let depth = 0;
-  let fields = 0;
   let insideString = false;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -97,9 +87,7 @@ function countFields(text: string): number {
       depth += 1;
       if (depth > depthLimit) throw new Error(`nested deeper than ${depthLimit} levels`);
     } else if (code === 0x7d || code === 0x5d) depth -= 1;
-    else if (code === 0x3a) fields += 1;
   }
-  return fields;
 }
 
 /** Rejects whole numbers that a double cannot hold, since storing a rounded one would be a silent change. */

@@ -1,7 +1,6 @@
 import { isArray, isObject, type Json, type JsonObject } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { StatusError, badRequest, unsupportedMediaType } from "../errors/status-error.ts";
-import { duplicatesOf, recordDuplicates } from "../resources/field-validation.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
@@ -47,6 +46,5 @@ export function patched(
     }
   })();
   if (!isObject(result)) throw badRequest("the patched object is not a JSON object any more");
-  recordDuplicates(result, duplicatesOf(patch));
   return result;
 }

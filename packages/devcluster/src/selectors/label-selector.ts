@@ -1,7 +1,14 @@
 import { plainText } from "../json/quoting.ts";
 import { field, type JsonObject } from "../json/json.ts";
-import { badRequest } from "../errors/status-error.ts";
-import { type Requirement, requirementsOf } from "./label-selector-parser.ts";
+import { badRequest, type StatusError } from "../errors/status-error.ts";
+import { labelValueErrors, qualifiedNameErrors } from "../objects/names.ts";
+
+/** One requirement of a label selector. */
+interface Requirement {
+  readonly key: string;
+  readonly operator: "in" | "notin" | "exists" | "absent" | "gt" | "lt";
+  readonly values: readonly string[];
+}
 
 /** Whether the labels of an object match. */
 export type LabelMatcher = (labels: JsonObject | undefined) => boolean;
@@ -10,13 +17,46 @@ export type LabelMatcher = (labels: JsonObject | undefined) => boolean;
  * Parses a label selector in its text form (`a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`). Throws 400 when it is malformed.
  */
 export function parseLabelSelector(text: string): LabelMatcher {
-  let requirements: readonly Requirement[];
-  try {
-    requirements = requirementsOf(text);
-  } catch (error) {
-    throw badRequest(error instanceof Error ? error.message : String(error));
-  }
+  if (text.trim() === "") return () => true;
+  // Commas separate terms, but not in the parentheses of a set.
+  const requirements = text.split(/,(?![^(]*\))/).map((term) => requirementOf(term.trim()));
   return (labels) => requirements.every((requirement) => satisfies(labels, requirement));
+}
+
+const termPattern =
+  /^(?<not>!\s*)?(?<key>[^\s=!<>(),]+)(?:\s*(?<sign>==?|!=|[<>])\s*(?<value>[^\s=!<>(),]*)|\s+(?<set>in|notin)\s*\((?<values>[^()]*)\))?$/;
+const operators: ReadonlyMap<string | undefined, Requirement["operator"]> = new Map([
+  [undefined, "exists"],
+  ["=", "in"],
+  ["==", "in"],
+  ["!=", "notin"],
+  [">", "gt"],
+  ["<", "lt"],
+  ["in", "in"],
+  ["notin", "notin"],
+]);
+
+function requirementOf(term: string): Requirement {
+  const { not, key = "", sign, value = "", set, values } = termPattern.exec(term)?.groups ?? {};
+  const operator = operators.get(sign ?? set);
+  if (key === "" || operator === undefined || (not !== undefined && operator !== "exists")) {
+    throw invalid(JSON.stringify(term));
+  }
+  const wrong = qualifiedNameErrors(key);
+  if (wrong.length > 0) throw invalid(`<nil>: Invalid value: ${JSON.stringify(key)}: ${wrong.join("; ")}`);
+  if (not !== undefined) return { key, operator: "absent", values: [] };
+  return checked({ key, operator, values: values?.split(",").map((each) => each.trim()) ?? [value] });
+}
+
+const invalid = (what: string): StatusError => badRequest(`unable to parse requirement: ${what}`);
+
+function checked(requirement: Requirement): Requirement {
+  const { operator, values } = requirement;
+  const isOrder = operator === "gt" || operator === "lt";
+  const why = isOrder && !/^[-+]?\d+$/.test(values[0] ?? "") ? ["the value must be an integer"] : [];
+  const wrong = [...why, ...values.flatMap(labelValueErrors)];
+  if (wrong.length > 0) throw invalid(`${JSON.stringify(values)}: ${wrong.join("; ")}`);
+  return requirement;
 }
 
 /** Reads a `metav1.LabelSelector` object. A missing one selects nothing, an empty one everything. */

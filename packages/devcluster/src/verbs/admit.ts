@@ -12,29 +12,21 @@ export interface Admitted {
   readonly warnings: readonly string[];
 }
 
-/** The duplicate and unknown fields that decoding the body has found. */
-export interface BodyFields {
-  /** The part of the object that is written. Default: all of it. */
-  readonly part?: "all" | "status";
-  readonly doubled: readonly string[];
-  readonly unknown: readonly string[];
-}
-
 /**
- * Prunes, defaults and validates a decoded object; `live` is the object that it replaces. Throws 400 for duplicate and unknown
- * fields under Strict, 422 for invalid ones.
+ * Prunes, defaults and validates a decoded object; `live` is the object that it replaces. Throws 400 for unknown
+ * fields under Strict, those that decoding found and those that pruning drops, and 422 for invalid ones.
  */
 export function admit(
   definition: ResourceDefinition,
   candidate: JsonObject,
   live: JsonObject | undefined,
   options: WriteOptions,
-  body: BodyFields,
+  decoded: readonly string[],
+  part: "all" | "status" = "all",
 ): Admitted {
   const { object, unknown } = definition.pipeline.prepare(candidate);
-  const fields = { doubled: body.doubled, unknown: [...body.unknown, ...unknown.toSorted()] };
-  const warnings = reportFields(definition, fields, options.fieldValidation);
-  const problems = [...metadataProblems(definition, object), ...definition.pipeline.validate(object, live, body.part)];
+  const warnings = reportFields(definition, [...decoded, ...unknown.toSorted()], options.fieldValidation);
+  const problems = [...metadataProblems(definition, object), ...definition.pipeline.validate(object, live, part)];
   if (problems.length > 0) throw invalid(definition, stringAt(object, "metadata", "name") ?? "", problems);
   if (!isPreparedObject(object)) throw internalError(`${definition.kind} lost its metadata on the way into the store`);
   return { object, warnings };

@@ -125,7 +125,7 @@ function createApplied(
 ): Outcome {
   const candidate = newObject(context, definition, ref.namespace, decodeObject(definition, applied).object);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
-  const { object, warnings } = admit(definition, inStore, undefined, options, { doubled: [], unknown: [] });
+  const { object, warnings } = admit(definition, inStore, undefined, options, []);
   const present = fieldTreeOf(object, definition.schema);
   const fields = intersection(fieldTreeOf(applied, definition.schema), present);
   const tracked = completed(definition, withManagers(object, [{ ...write, fields }]));

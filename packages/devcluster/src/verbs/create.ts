@@ -8,7 +8,6 @@ import { isTrue } from "../objects/conditions.ts";
 import { alreadyExists, forbidden, notFound } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
-import { duplicatesOf } from "../resources/field-validation.ts";
 import { checkIdentity, rejectVersionOnCreate } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WriteOptions } from "../request/write-options.ts";
@@ -31,10 +30,7 @@ export function createObject(
   requireNamespace(context, definition, namespace, stringAt(sent, "metadata", "name") ?? "");
   const candidate = newObject(context, definition, namespace, sent);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
-  const { object, warnings } = admit(definition, inStore, undefined, options, {
-    doubled: duplicatesOf(body),
-    unknown,
-  });
+  const { object, warnings } = admit(definition, inStore, undefined, options, unknown);
   const { store } = context;
   const present = store.get(definition.collection, namespace, object.metadata.name);
   if (present !== undefined) throw alreadyExists(definition, object.metadata.name, isBeingDeleted(present));

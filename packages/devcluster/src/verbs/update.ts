@@ -8,7 +8,6 @@ import { find, type ServerContext, type ObjectRef, shown } from "../resources/se
 import { StatusError, conflict, invalid, isStatusError, notFound } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
-import { duplicatesOf } from "../resources/field-validation.ts";
 import { checkIdentity, requireNameInBody } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WriteOptions } from "../request/write-options.ts";
@@ -43,11 +42,7 @@ export function updateObject(context: ServerContext, definition: ResourceDefinit
   const merged = mergeScopes(definition, live, inStore, subresource);
   rejectNewFinalizers(definition, live, merged);
   const { object, warnings } = readable(isPatch, () =>
-    admit(definition, merged, live, options, {
-      part: subresource === "status" ? "status" : "all",
-      doubled: duplicatesOf(changed),
-      unknown,
-    }),
+    admit(definition, merged, live, options, unknown, subresource === "status" ? "status" : "all"),
   );
   const write: TrackedWrite = {
     manager: options.fieldManager,

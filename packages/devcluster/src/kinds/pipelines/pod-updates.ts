@@ -1,8 +1,7 @@
 import {
   arrayAt,
   at,
-  entriesOf,
-  field,
+  isArray,
   isObject,
   type Json,
   jsonEqual,
@@ -13,15 +12,11 @@ import {
 import { quoted } from "../../json/quoting.ts";
 import type { Cause } from "../../errors/status-error.ts";
 
-const forbidden = (path: string, why: string): Cause => ({
-  reason: "FieldValueForbidden",
-  message: `Forbidden: ${why}`,
-  field: path,
-});
+const mutable: ReadonlySet<string> = new Set(["activeDeadlineSeconds", "tolerations", "schedulingGates"]);
 
 /**
- * Validates an update of the spec of a pod: immutable except images, deadlines and added tolerations. Both specs have the
- * defaults of admission. Source: `ValidatePodUpdate` of Kubernetes.
+ * Validates an update of the spec of a pod: immutable except images, deadlines, tolerations and scheduling gates. Both specs have
+ * the defaults of admission.
  */
 export function podUpdateProblems(next: JsonObject, live: JsonObject): readonly Cause[] {
   for (const part of ["containers", "initContainers"]) {
@@ -29,9 +24,9 @@ export function podUpdateProblems(next: JsonObject, live: JsonObject): readonly 
       return [forbidden(`spec.${part}`, "pod updates may not add or remove containers")];
     }
   }
-  const problems = [...deadlineProblems(next, live), ...tolerationProblems(next, live), ...gateProblems(next, live)];
-  if (problems.length > 0) return problems;
-  const changed = changedFields(next, live);
+  const changed = Object.keys({ ...live, ...next })
+    .filter((key) => !mutable.has(key) && !jsonEqual(withoutImages(next[key]), withoutImages(live[key])))
+    .toSorted();
   if (changed.length === 0) return [];
   const why =
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
@@ -41,66 +36,14 @@ export function podUpdateProblems(next: JsonObject, live: JsonObject): readonly 
   return [forbidden("spec", why)];
 }
 
-function deadlineProblems(next: JsonObject, live: JsonObject): readonly Cause[] {
-  const [before, after] = [live["activeDeadlineSeconds"], next["activeDeadlineSeconds"]];
-  if (typeof before !== "number") return [];
-  const wrong = (value: Json, why: string): readonly Cause[] => [
-    {
-      reason: "FieldValueInvalid",
-      message: `Invalid value: ${quoted(value)}: ${why}`,
-      field: "spec.activeDeadlineSeconds",
-    },
-  ];
-  if (typeof after !== "number") return wrong(null, "must not update from a positive integer to nil value");
-  return after > before ? wrong(after, "must be less than or equal to previous value") : [];
-}
+const forbidden = (field: string, why: string): Cause => ({
+  reason: "FieldValueForbidden",
+  message: `Forbidden: ${why}`,
+  field,
+});
 
-function tolerationProblems(next: JsonObject, live: JsonObject): readonly Cause[] {
-  const identity = (toleration: Json): JsonObject => {
-    const { tolerationSeconds: _seconds, ...rest } = isObject(toleration) ? toleration : {};
-    return rest;
-  };
-  const kept = arrayAt(next, "tolerations").map(identity);
-  const isLost = arrayAt(live, "tolerations").some(
-    (toleration) => !kept.some((candidate) => jsonEqual(candidate, identity(toleration))),
-  );
-  const why = "existing toleration can not be modified except its tolerationSeconds";
-  return isLost ? [forbidden("spec.tolerations", why)] : [];
-}
-
-function gateProblems(next: JsonObject, live: JsonObject): readonly Cause[] {
-  const before = new Set(arrayAt(live, "schedulingGates").map((gate) => stringAt(gate, "name")));
-  return arrayAt(next, "schedulingGates").flatMap((gate, index) => {
-    const name = stringAt(gate, "name") ?? "";
-    const why = `only deletion is allowed, but found new scheduling gate '${name}'`;
-    return before.has(name) ? [] : [forbidden(`spec.schedulingGates[${index}].name`, why)];
-  });
-}
-
-const free: ReadonlySet<string> = new Set(["activeDeadlineSeconds", "tolerations", "schedulingGates"]);
-/** The changes that a pod with scheduling gates allows. */
-const freeWhileGated: ReadonlySet<string> = new Set(["nodeSelector", "affinity"]);
-
-function changedFields(next: JsonObject, live: JsonObject): readonly string[] {
-  const isGated = arrayAt(live, "schedulingGates").length > 0;
-  const keys = new Set([...entriesOf(live), ...entriesOf(next)].map(([key]) => key));
-  return [...keys]
-    .filter((key) => !free.has(key) && !(isGated && freeWhileGated.has(key)))
-    .filter((key) => !isSame(key, field(next, key), field(live, key)))
-    .toSorted();
-}
-
-function isSame(key: string, next: Json | undefined, live: Json | undefined): boolean {
-  if (key === "terminationGracePeriodSeconds" && next === 1 && typeof live === "number" && live < 0) return true;
-  if (key !== "containers" && key !== "initContainers") return jsonEqual(next, live);
-  const withoutImage = (container: Json): JsonObject => {
-    const { image: _image, ...rest } = isObject(container) ? container : {};
-    return rest;
-  };
-  return jsonEqual(
-    arrayAt({ next: next ?? [] }, "next").map(withoutImage),
-    arrayAt({ live: live ?? [] }, "live").map(withoutImage),
-  );
+function withoutImages(value: Json | undefined): Json | undefined {
+  return isArray(value) ? value.map((item) => (isObject(item) ? { ...item, image: undefined } : item)) : value;
 }
 
 /** Validates the conditions in an update of a pod's status. */
