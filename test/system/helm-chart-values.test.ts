@@ -232,6 +232,7 @@ describe.each([
       envFrom: [{ secretRef: { name: "x" } }],
       env: [
         { name: "MILLWRIGHT_DRIVER_SOCKET", value: "/run/millwright/a/driver.sock" },
+        { name: "MILLWRIGHT_DRIVER_NAMESPACE", value: "machines" },
         { name: "TMPDIR", value: "/run/millwright/a" },
       ],
       securityContext: container().securityContext,
