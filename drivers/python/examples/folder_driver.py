@@ -1,4 +1,4 @@
-"""A driver whose VMs are files of a folder. Run it with the folder, and the path of a unix socket (default: MILLWRIGHT_DRIVER_SOCKET)."""
+"""A driver whose VMs are files of a folder. Run it with the folder (default: vms in that of temporary files), and the path of a unix socket (default: MILLWRIGHT_DRIVER_SOCKET)."""
 
 import base64, contextlib, hashlib, json, os, pathlib, sys, tempfile
 
@@ -79,4 +79,4 @@ def read(path):
 
 
 if __name__ == "__main__":
-    serve(FolderDriver(sys.argv[1]), *sys.argv[2:])
+    serve(FolderDriver(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(tempfile.gettempdir(), "vms")), *sys.argv[2:])
