@@ -147,12 +147,13 @@ describe.skipIf(pythonDriver("") === undefined)("a driver in Python", () => {
       command: (text) => text.replace("pip install", "python -m pip install"),
     });
     const [python = "", ...args] = start;
-    expect([python, ...args]).toEqual(["python", "-B", `${root}/driver.py`, `${root}/tmp/vms`]);
+    expect([python, ...args]).toEqual(["python", "-B", `${root}/driver.py`]);
     // Nothing of this repository: what was installed in the image is imported.
     await rm(join(root, "package"), { recursive: true });
     const outside = await startOutsideDriver({
       path: join(root, "bin", python),
       args: () => args,
+      env: { TMPDIR: join(root, "tmp") },
     });
     onTestFinished(() => outside.close());
     const { code, output } = await checkAtAddress(outside.address, classOf("small", "a").providerSpec, {});

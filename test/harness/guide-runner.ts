@@ -72,7 +72,7 @@ export async function readGuide(page: string, reader: GuideReader): Promise<Guid
     word
       .replaceAll(/\$([A-Z_]+)/g, (variable, name: string) => reader.names[name] ?? variable)
       .replaceAll(/\b(?:NAME|NAMESPACE|NODE)\b(?!:)/g, (name) => reader.names[name] ?? name)
-      .replaceAll(/\bcharts\/millwright\b/g, chart)
+      .replaceAll(/(?:oci:\/\/\$REGISTRY\/|\b)charts\/millwright\b/g, chart)
       .replace(/^[\w-]+\.(?:json|ya?ml)$/, (file) => reader.names[file] ?? file);
   const runOne = async (command: string, input: string): Promise<CommandResult> => {
     const [program = "", ...words] = wordsOf(command).map(filled);

@@ -46,7 +46,13 @@ export async function startOciRegistry(): Promise<OciRegistry> {
         const found = stored.get(digest);
         if (found === undefined) response.writeHead(pathname === "/v2/" ? 200 : 404).end();
         else
-          response.writeHead(200, { "content-type": found.type, "docker-content-digest": digest }).end(found.content);
+          response
+            .writeHead(200, {
+              "content-type": found.type,
+              "content-length": found.content.length,
+              "docker-content-digest": digest,
+            })
+            .end(request.method === "HEAD" ? undefined : found.content);
       }
     };
     answer().catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));

@@ -67,10 +67,12 @@ describe("the guides to upgrading, monitoring and uninstalling", { timeout: 300_
     const upgrade = await guide("upgrade");
     const older = '[{"op":"remove","path":"/spec/versions/0/additionalPrinterColumns/0"}]';
     await kubectl(["patch", "crd", "machines.machine.sapcloud.io", "--type=json", "-p", older]);
-    const difference = await upgrade.attempt("CustomResourceDefinitions", 0);
+    for (const start of ["export ", "npm install "])
+      upgrade.leaveOut(start, "test/compat/rehearsal.test.ts upgrades to another version");
+    const difference = await upgrade.attempt("CustomResourceDefinitions", 2);
     expect(difference.status, difference.output).toBe(3);
-    expect(await upgrade.run("CustomResourceDefinitions", 1)).toContain("machines.machine.sapcloud.io updated");
-    expect((await upgrade.attempt("CustomResourceDefinitions", 0)).status).toBe(0);
+    expect(await upgrade.run("CustomResourceDefinitions", 3)).toContain("machines.machine.sapcloud.io updated");
+    expect((await upgrade.attempt("CustomResourceDefinitions", 2)).status).toBe(0);
 
     expect(await upgrade.run("Chart", 0)).toContain("REVISION: 2");
     expect(await upgrade.run("Chart", 1)).toContain("successfully rolled out");

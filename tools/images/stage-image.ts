@@ -19,19 +19,32 @@ const legal = /^(?:licen[cs]e|copying|copyright|notice)/i;
 export const imageName = (drivers: readonly string[]): string =>
   ["millwright", ...drivers.map((driver) => driver.replaceAll(/[^a-z0-9.-]+/g, "-").replace(/^-/, ""))].join("-");
 
+/** Released packages, in place of those of this repository. */
+export interface ReleasedPackages {
+  /** Of the npm registry. */
+  readonly url: string;
+  readonly version: string;
+}
+
 const packageOf = (driver: string): string => (/^[a-z]+$/.test(driver) ? `@millwright/provider-${driver}` : driver);
 
 /**
  * Writes what an image is built from. Versions of third-party packages are those of package-lock.json, and times of files are fixed, so that two runs give the same layers.
  *
  * @param drivers short names of drivers of this repository, or packages that are installed here
+ * @param released default: the packages of this repository, as they would be published
  * @throws Error when the folder is not empty, or an installation fails
  */
-export async function stageImage(drivers: readonly string[], folder: string): Promise<void> {
+export async function stageImage(
+  drivers: readonly string[],
+  folder: string,
+  released?: ReleasedPackages,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`);
   const names = ["@millwright/cli", "@millwright/tracing", ...drivers.map(packageOf)];
-  const registry = await startLocalRegistry(names);
+  const registry = released === undefined ? await startLocalRegistry(names) : undefined;
+  const versioned = released === undefined ? names : names.map((name) => `${name}@${released.version}`);
   const home = await mkdtemp(join(tmpdir(), "millwright-image-"));
   const app = join(folder, "app");
   try {
@@ -42,14 +55,14 @@ export async function stageImage(drivers: readonly string[], folder: string): Pr
     );
     const env = {
       ...process.env,
-      npm_config_registry: registry.url,
+      npm_config_registry: registry?.url ?? released?.url,
       npm_config_cache: join(home, "cache"),
       npm_config_userconfig: join(home, "npmrc"),
       npm_config_noproxy: "127.0.0.1",
     };
     const npm = async (...args: readonly string[]): Promise<string> =>
       (await run("npm", args, { cwd: app, env, maxBuffer: 64 << 20 })).stdout;
-    await npm("install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", ...names);
+    await npm("install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", ...versioned);
     const list: unknown = JSON.parse(await npm("sbom", "--sbom-format=cyclonedx", "--omit=dev"));
     const packages = `${JSON.stringify(repeatable(list), undefined, 2)}\n`;
     // Beside the image for scanners, and in it for users who have only the image.
@@ -59,7 +72,7 @@ export async function stageImage(drivers: readonly string[], folder: string): Pr
     await prune(app);
     await copyFile(join(root, "deploy/images/Containerfile"), join(folder, "Containerfile"));
   } finally {
-    await registry.close();
+    await registry?.close();
     await rm(home, { recursive: true, force: true });
   }
 }
