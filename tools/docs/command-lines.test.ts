@@ -18,7 +18,7 @@ function commandLines(page: string): readonly string[] {
         .replace(/(^|\s)#.*$/, "")
         .split(/ [|&]+ |<\(|\)| (?:\d?>)/),
     )
-    .map((part) => part.trim().replace(/^npm run --silent millwright --/, "millwright"))
+    .map((part) => part.trim().replace(/^tools\/millwright/, "millwright"))
     .filter((part) => part.startsWith("millwright "));
 }
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { basename, join } from "node:path";
-import { callerFolder } from "./caller-folder.ts";
 import { unsupportedNode } from "./supported-node.ts";
 import { stopWhenOutputCloses } from "./terminal/closed-output.ts";
 
@@ -28,8 +27,6 @@ if (problem === undefined) {
   if (cache !== undefined) (await import("node:module")).enableCompileCache(cache);
   // Loaded afterwards: an old Node could not even parse it.
   const { main } = await import("./main.ts");
-  const folder = callerFolder(process.env);
-  if (folder !== undefined) process.chdir(folder);
   const [, path = "", ...words] = process.argv;
   process.exitCode = await main(completes(path) ? ["__complete", ...words] : words, calledAs(path));
   // oxlint-disable-next-line no-restricted-globals -- unlike those of the clock, this timer does not keep the process

@@ -18,7 +18,7 @@ const withExample = `  # What a change would lead to; nothing is written
 
 /** Things to try, ready to be copied, within 80 columns; some of them only with the example. */
 export const suggestedCommands = (kubeconfig: string, hasExample: boolean): string => `
-In another terminal; in a checkout, millwright is npm run -s millwright --
+In another terminal; in a clone, millwright is tools/millwright
   export KUBECONFIG=${kubeconfig}
   millwright top
 ${hasExample ? withExample : ""}  # Its machine is drained and replaced
