@@ -7,7 +7,7 @@ const areaPattern = /^[a-z0-9][\w./-]*(?:, [a-z0-9][\w./-]*)*: \S/;
 /** Messages that git writes. */
 const isOfGit = (subject: string): boolean => /^(?:Merge|Revert) /.test(subject);
 
-/** What of a commit message is not as CONTRIBUTING.md says. */
+/** What of a commit message breaks the rules in CONTRIBUTING.md. */
 export function messageProblems(message: string): readonly string[] {
   const [subject = "", second = ""] = message.split("\n");
   if (isOfGit(subject)) return [];
