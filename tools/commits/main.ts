@@ -4,7 +4,7 @@ import { readCommandLine } from "../command-line.ts";
 import { messageProblems } from "./message-problems.ts";
 
 /** Messages before this commit are as they are. */
-const FIRST = "92eb12b2db1b";
+const FIRST = "e5ed5ffcff71";
 
 const { positionals } = readCommandLine({
   usage: `usage: npm run commits [-- BASE]
