@@ -32,6 +32,15 @@ const everything = {
 };
 const helms = { a: createHelm3, b: createHelm } as const;
 
+const onBuild = (name: string, version: string): void =>
+  console.log(`building ${name} ${version} with Go: takes a minute, once`);
+
+/** What a program prints that reads objects from a file. */
+async function linesOf(program: string, kubeconfig: string, file: string): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)("bash", ["-c", '"$0" "$1" < "$2"', program, kubeconfig, file]);
+  return stdout.trim().split("\n");
+}
+
 describe.each([
   ["IPv4", ["--service-cluster-ip-range=10.0.0.0/24"]],
   ["IPv6", ["--service-cluster-ip-range=fd00:10::/112", "--advertise-address=::1"]],
@@ -41,18 +50,18 @@ describe.each([
   let folder: string;
   let values: string;
   let kubectl: ForeignTool;
-  let program: string;
+  let fluxApply: string;
+  let argoDiff: string;
 
   beforeAll(async () => {
-    program = await builtBinary("flux-apply", {
-      onBuild: (name, version) => console.log(`building ${name} ${version} with Go: takes a minute, once`),
-    });
+    fluxApply = await builtBinary("flux-apply", { onBuild });
+    argoDiff = await builtBinary("argo-diff", { onBuild });
     server = await startRealServer(undefined, flags);
     folder = await mkdtemp(join(tmpdir(), "millwright-chart-"));
     values = join(folder, "values.yaml");
     await writeFile(values, stringify(everything));
     kubectl = await createKubectl(server.kubeconfig);
-    for (const namespace of ["machines", ...Object.keys(helms)]) await kubectl(["create", "namespace", namespace]);
+    for (const namespace of ["machines", "c", ...Object.keys(helms)]) await kubectl(["create", "namespace", namespace]);
     await kubectl(["label", "namespace", ...Object.keys(helms), "pod-security.kubernetes.io/enforce=restricted"]);
   }, REAL_FLEET_MS);
   afterAll(async () => {
@@ -100,18 +109,20 @@ describe.each([
     ]);
     const file = join(folder, "rendered.yaml");
     await writeFile(file, text);
-    const apply = async (): Promise<readonly string[]> => {
-      const { stdout } = await promisify(execFile)("bash", [
-        "-c",
-        '"$0" "$1" < "$2"',
-        program,
-        server.kubeconfig,
-        file,
-      ]);
-      return stdout.trim().split("\n");
-    };
+    const apply = (): Promise<readonly string[]> => linesOf(fluxApply, server.kubeconfig, file);
     expect(await apply()).toHaveLength(objects.length);
     expect((await apply()).filter((line) => !line.startsWith("unchanged "))).toEqual([]);
+  });
+
+  it("is in sync for Argo CD after it was applied, and out of sync where an object was changed", async () => {
+    const helm = await createHelm(server.kubeconfig);
+    const { text } = await renderChart(helm, ["--namespace", "c", "--values", values, "--kube-version", "1.35"]);
+    const file = join(folder, "argo.yaml");
+    await writeFile(file, text);
+    await kubectl(["apply", "-f", file]);
+    expect(await linesOf(argoDiff, server.kubeconfig, file)).toEqual([""]);
+    await kubectl(["-n", "c", "patch", "deployment", "millwright", "--type=merge", "-p", '{"spec":{"replicas":7}}']);
+    expect(await linesOf(argoDiff, server.kubeconfig, file)).toEqual(["Deployment millwright"]);
   });
 
   it("is upgraded from the previous version with its values, and rolled back", async () => {

@@ -24,6 +24,7 @@ const programs = {
   "otel-collector": { module: "otel-collector", target: "." },
   "health-readers": { module: "health-readers", target: "." },
   "flux-apply": { module: "flux-apply", target: "." },
+  "argo-diff": { module: "argo-diff", target: "." },
   kwok: { module: "kwok", target: "." },
   "mcm-specs": { module: "mcm-specs", target: "." },
   "outside-driver": {
@@ -38,7 +39,7 @@ const programs = {
   },
 } as const satisfies Readonly<Record<string, Source>>;
 
-/** A program of the control plane, of the Go MCM, MCM's integration specs, servers of drivers of MCM, a collector of traces, kwok, or what judges or applies objects as GitOps tools do. */
+/** A program of the control plane, of the Go MCM, MCM's integration specs, servers of drivers of MCM, a collector of traces, kwok, or what judges, applies or compares objects as GitOps tools do. */
 export type Program = keyof typeof programs;
 
 /** Where builds are kept: outside of the repository, so that a fresh clone does not build again. */
@@ -86,6 +87,7 @@ const ownSources: Readonly<Record<ModuleName, readonly ModuleName[]>> = {
   "otel-collector": ["otel-collector"],
   "health-readers": ["health-readers"],
   "flux-apply": ["flux-apply"],
+  "argo-diff": ["argo-diff"],
   kwok: ["kwok"],
   "mcm-specs": ["mcm-specs"],
   "go-mcm": ["go-mcm"],

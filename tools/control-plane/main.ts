@@ -11,6 +11,7 @@ const singles = [
   "otel-collector",
   "health-readers",
   "flux-apply",
+  "argo-diff",
   "kwok",
   "mcm-specs",
 ] as const;

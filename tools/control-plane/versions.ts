@@ -19,6 +19,10 @@ export const modules = {
     folder: fileURLToPath(new URL("flux-apply/", import.meta.url)),
     requires: "github.com/fluxcd/pkg/ssa",
   },
+  "argo-diff": {
+    folder: fileURLToPath(new URL("argo-diff/", import.meta.url)),
+    requires: "github.com/argoproj/argo-cd/gitops-engine",
+  },
   kwok: { folder: fileURLToPath(new URL("kwok/", import.meta.url)), requires: "sigs.k8s.io/kwok" },
   "mcm-specs": {
     folder: fileURLToPath(new URL("mcm-specs/", import.meta.url)),
