@@ -6,7 +6,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { defineConformance, type FixtureSetup } from "@millwright/conformance";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { buildStaged } from "../harness/containerfile.ts";
+import { buildImage } from "../harness/containers/build-image.ts";
+import { imageOf, inRoot } from "../harness/containers/image-store.ts";
 import { startCloudInstallation } from "./cloud-installation.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
 import { checkAtAddress, pythonDriver, pythonPackage, startOutsideDriver } from "./outside-driver.ts";
@@ -138,16 +139,16 @@ describe.skipIf(pythonDriver("") === undefined)("a driver in Python", () => {
     // Python of the base image, with the dependencies of the package, so that the build needs no package index.
     const base = join(folder, "base");
     await cp(dirname(dirname(command.path)), base, { recursive: true, verbatimSymlinks: true });
-    const { root, start } = await buildStaged({
-      context: pythonPackage,
+    const { root, entrypoint } = await buildImage(pythonPackage, {
       folder,
-      bases: { "docker.io/library/python:3.13-slim": base },
+      base: async (name) => (name === "docker.io/library/python:3.13-slim" ? imageOf(base) : undefined),
       // As in the image, `pip` is a module of that Python. The scripts of a copied environment name the former one.
-      env: (stage) => ({ PATH: `${stage}/bin:${process.env["PATH"]}`, PIP_NO_BUILD_ISOLATION: "1" }),
+      env: (stage) => ({ ...process.env, PATH: `${stage}/bin:${process.env["PATH"]}`, PIP_NO_BUILD_ISOLATION: "1" }),
       command: (text) => text.replace("pip install", "python -m pip install"),
     });
-    const [python = "", ...args] = start;
-    expect([python, ...args]).toEqual(["python", "-B", `${root}/driver.py`]);
+    const [python = "", ...words] = entrypoint;
+    expect([python, ...words]).toEqual(["python", "-B", "/driver.py"]);
+    const args = words.map((word) => inRoot(root, word));
     // Nothing of this repository: what was installed in the image is imported.
     await rm(join(root, "package"), { recursive: true });
     const outside = await startOutsideDriver({

@@ -62,7 +62,7 @@ export async function releaseVersion(version: string, targets: ReleaseTargets): 
 
   const staged = join(folder, "staged");
   await stageImage(["mock"], staged, { url: npm.url, version });
-  const image = await buildImage(staged, { folder, env, base: async () => undefined });
+  const image = await buildImage(staged, { folder, env: () => env, base: async () => undefined });
   await putImage(images, `ghcr.io/${repository}/millwright-mock:${version}`, image);
 
   const chart = join(folder, "charts/millwright");

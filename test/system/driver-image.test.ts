@@ -11,7 +11,8 @@ import { startDataCenter } from "../../packages/create-driver/template/test/data
 import { stageImage } from "../../tools/images/stage-image.ts";
 import { type LocalRegistry, startLocalRegistry } from "../../tools/local-registry.ts";
 import { driverPackages } from "../../tools/registry/driver-packages.ts";
-import { buildStaged } from "../harness/containerfile.ts";
+import { buildImage } from "../harness/containers/build-image.ts";
+import { imageOf } from "../harness/containers/image-store.ts";
 import { eventually } from "../harness/eventually.ts";
 import { createHelm } from "../harness/foreign-tools.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
@@ -49,18 +50,17 @@ it("builds the image of a scaffolded driver from that of the command, which the 
   await createDriver(name, context);
   const npm = ["install", "--no-audit", "--no-fund", `--registry=${registry.url}`, `--cache=${join(folder, "cache")}`];
   await run("npm", npm, { cwd: context });
-  const { root: image } = await buildStaged({
-    context,
+  const { root: image } = await buildImage(context, {
     folder,
-    bases: { "${MILLWRIGHT}": staged },
+    args: { MILLWRIGHT: "released" },
+    base: async (from) => (from === "released" ? imageOf(staged) : undefined),
     env: () => ({
+      ...process.env,
       npm_config_registry: registry.url,
       npm_config_cache: join(folder, "cache"),
       npm_config_userconfig: join(folder, "npmrc"),
       npm_config_noproxy: "127.0.0.1",
     }),
-    // The registry has the optional packages of this platform only, which `npm ci` does not accept.
-    command: (text) => text.replace("npm ci", "npm install"),
   });
   // It is added to what is there.
   const listed = async (app: string): Promise<readonly string[]> =>

@@ -12,8 +12,10 @@ export interface BuildOptions {
   readonly args?: Readonly<Record<string, string>>;
   /** The image of a name; undefined for those of others, in whose place are the programs of this computer. */
   readonly base: (name: string) => Promise<Image | undefined>;
-  /** Environment of its commands, with the registry of packages. */
-  readonly env: NodeJS.ProcessEnv;
+  /** Environment of its commands, with the registry of packages, given the folder of their stage. */
+  readonly env: (root: string) => NodeJS.ProcessEnv;
+  /** What a command of `RUN` is on this computer. Default: the same. */
+  readonly command?: ((text: string) => string) | undefined;
 }
 
 interface Stage extends Image {
@@ -21,9 +23,8 @@ interface Stage extends Image {
 }
 
 /** A build under way. */
-interface Build {
+interface Build extends Pick<BuildOptions, "command" | "env"> {
   readonly context: string;
-  readonly env: NodeJS.ProcessEnv;
   /** By name. */
   readonly stages: ReadonlyMap<string, Stage>;
 }
@@ -66,10 +67,11 @@ const instructions: Readonly<Record<string, Instruction>> = {
     const from = stages.get(stage);
     return from === undefined
       ? copyFromContext(context, source, to)
-      : shell(`cp ${from.root}${source} ${to}`, workdir, env);
+      : shell(`cp ${from.root}${source} ${to}`, workdir, env(root));
   },
   // The registry has the optional packages of this platform only, which `npm ci` does not accept.
-  RUN: ({ root, workdir }, text, { env }) => shell(inRoot(root, text).replace("npm ci", "npm install"), workdir, env),
+  RUN: ({ root, workdir }, text, { env, command = (same) => same }) =>
+    shell(inRoot(root, command(text)).replace("npm ci", "npm install"), workdir, env(root)),
   ENTRYPOINT(stage, text) {
     stage.entrypoint = listOf(text);
   },
@@ -94,7 +96,7 @@ async function readInstructions(context: string): Promise<readonly (readonly [st
 }
 
 /** Builds a Containerfile without an engine for containers: absolute paths of a stage are in a folder of its own, and commands run on this computer. Resolves with the last stage. */
-export async function buildImage(context: string, { folder, args, base, env }: BuildOptions): Promise<Image> {
+export async function buildImage(context: string, { folder, args, base, env, command }: BuildOptions): Promise<Image> {
   const variables: Record<string, string> = { ...args };
   const expand = (text: string): string => text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => variables[name] ?? "");
   const stages = new Map<string, Stage>();
@@ -109,9 +111,15 @@ export async function buildImage(context: string, { folder, args, base, env }: B
       stage = await startStage(folder, await base(expand(image)));
       stages.set(title, stage);
     } else if (carryOut === undefined || stage === undefined) throw new Error(`no test follows ${name} ${text}`);
-    else await carryOut(stage, expand(text), { context, stages, env: { ...env, ...variables } });
+    else
+      await carryOut(stage, expand(text), {
+        context,
+        stages,
+        command,
+        env: (root) => ({ ...env(root), ...variables }),
+      });
   }
   if (stage === undefined) throw new Error(`${context} has no FROM`);
-  const { root, entrypoint, command, env: own } = stage;
-  return { root, entrypoint, command, env: own };
+  const { workdir: _, ...image } = stage;
+  return image;
 }

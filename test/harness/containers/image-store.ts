@@ -13,6 +13,9 @@ const image = z.object({
 /** An image without an engine for containers: a folder, and what starts its program. */
 export type Image = z.infer<typeof image>;
 
+/** The image of a folder in which nothing starts. */
+export const imageOf = (root: string): Image => ({ root, entrypoint: [], command: [], env: {} });
+
 /** A text of an image with its own absolute paths as those of this computer. */
 export const inRoot = (root: string, text: string): string =>
   text.replaceAll(/(?<= |^)\/(?=(?:adapter|app|driver|package|tmp)\b)/g, `${root}/`);

@@ -29,5 +29,5 @@ else if (command === "build") {
   const context = folder === undefined ? subject : fileURLToPath(new URL(`../../../${folder}`, import.meta.url));
   const base = (name: string) => getImage(pushed, name).catch(() => undefined);
   await mkdir(built, { recursive: true });
-  await putImage(built, values.tag, await buildImage(context, { folder: built, args, base, env: process.env }));
+  await putImage(built, values.tag, await buildImage(context, { folder: built, args, base, env: () => process.env }));
 } else throw new Error(`no test has podman ${command ?? ""}`);
