@@ -9,18 +9,21 @@ import { controllerRefOf, ignoreNotFound } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineSetDecision } from "./snapshot.ts";
 
-const isExpecting = ({ metadata }: MachineSet): boolean =>
-  metadata.deletionTimestamp == null && metadata.annotations?.[annotationKeys.expectedReplicas] !== undefined;
+/** Whether a decision about a set that waits for machines deletes some as surplus, or forgets that it waits. */
+export const needsSize = ({ metadata }: MachineSet, { actions }: MachineSetDecision): boolean =>
+  metadata.deletionTimestamp == null &&
+  metadata.annotations?.[annotationKeys.expectedReplicas] !== undefined &&
+  actions.some(({ kind }) => kind === "DeleteMachine" || kind === "PatchSet");
 
 /**
- * Confirms the size of a set that waits for machines, before it deletes any as surplus, or forgets that it waits. Who restores machines grows their deployment first, and its controller the set; each of these is read from a watch of its own, so
- * that machines may come before the size that they have room in. They would be deleted with their VMs.
+ * Confirms the size of a set before a decision that {@link needsSize}. Who restores machines grows their deployment
+ * first, and its controller the set; each of these is read from a watch of its own, so that machines may come before
+ * the size that they have room in. They would be deleted with their VMs.
  *
  * @returns whether its deployment has the size that the set was given, and the set that of the decision
  */
 export function createConfirmSize({ control, namespace }: Pick<ControllerContext, "control" | "namespace">) {
-  return async (set: MachineSet, { actions }: MachineSetDecision): Promise<boolean> => {
-    if (!isExpecting(set) || !actions.some(({ kind }) => kind === "DeleteMachine" || kind === "PatchSet")) return true;
+  return async (set: MachineSet): Promise<boolean> => {
     const owner = controllerRefOf(set);
     if (owner !== undefined) {
       const ref = { namespace, name: owner.name };

@@ -45,7 +45,7 @@ import { withSetConditions } from "./cluster-api-conditions.ts";
 import { changesReplicas } from "./decide.ts";
 import { decideWithVms } from "./decide-with-vms.ts";
 import { observeMachineSet } from "./observe.ts";
-import { createConfirmSize } from "./confirm-size.ts";
+import { createConfirmSize, needsSize } from "./confirm-size.ts";
 import { expectedReplicasOf, isUnverified, missingOf, machineCrdOf } from "./expected-replicas.ts";
 import { decideHeld } from "./decide-held.ts";
 import { refusedSetStatus } from "./refused-status.ts";
@@ -280,6 +280,10 @@ export function createMachineSetController(
     machineSetCondition: (status.machineSetCondition ?? []).map(change),
   }));
 
+  const remember = (key: string, { status }: MachineSetDecision): void => {
+    if (status?.replicas !== undefined) counts.set(key, status.replicas);
+    releases.set(key, releasesNow.get(key) ?? 0);
+  };
   const forget = (key: string): void => {
     for (const remembered of [failures, counts, recorded, releases, releasesNow]) remembered.delete(key);
     unexplained.forget(key);
@@ -319,7 +323,7 @@ export function createMachineSetController(
         return { done: true };
       }
       const { object: set } = decided;
-      if (!(await isSizeConfirmed(set, decided.decision))) {
+      if (needsSize(set, decided.decision) && !(await isSizeConfirmed(set))) {
         revokeDeletions(deletionBudget, decided.decision);
         return { requeueAfterMs: SIZE_RETRY_MS };
       }
@@ -351,8 +355,7 @@ export function createMachineSetController(
       });
       if (rejected.refusal !== undefined) reportRefusal(set, rejected.refusal, context.events);
       // After everything else: a reconcile that failed to freeze the set must see the same growth again.
-      if (decided.decision.status?.replicas !== undefined) counts.set(key, decided.decision.status.replicas);
-      releases.set(key, releasesNow.get(key) ?? 0);
+      remember(key, decided.decision);
       if (rejected.failure === undefined && changesReplicas(decision.actions) && failures.delete(key))
         controller.enqueue(key);
       if (rejected.errors.length > 0) throw rejected.errors[0];
