@@ -22,8 +22,7 @@ import type { Registry } from "prom-client";
 import type { DriverHost } from "../drivers/driver-host.ts";
 import { followVms, type FollowVmsOptions } from "./follow-vms.ts";
 import { countFailedVmLists } from "../metrics/failed-vm-lists.ts";
-import { measureOperations } from "../metrics/machine-operations.ts";
-import { measureOpenCircuits } from "../metrics/open-circuits.ts";
+import { measureOperations } from "../metrics/operations.ts";
 
 /** Which controllers run, and how. */
 export interface ManagerControllersOptions extends FollowVmsOptions {
@@ -98,8 +97,7 @@ function createMachines(
     disablesScaleDown: disablesScaleDown && has("machinedeployment"),
     ...(wrapOperations === undefined ? {} : { wrapOperations }),
   });
-  measureOpenCircuits(registry, context.namespace, machine.operations);
-  measureOperations(registry, machine.operations);
+  measureOperations(registry, context.namespace, machine.operations);
   return machine;
 }
 

@@ -1,7 +1,8 @@
 import { controllerMetricNames, type LeaseName } from "@millwright/core/machine-api";
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { type MeasuredCaches, measureCaches } from "../metrics/cache-metrics.ts";
 import { measureControllers } from "../metrics/controller-metrics.ts";
+import { registerIn } from "../metrics/register.ts";
 
 /** What every process has, whether it leads or not. */
 export interface MeasuredManager {
@@ -27,13 +28,7 @@ export function measureManager(
 }
 
 function measureLeadership(registry: Registry, leases: readonly LeaseName[], isLeading: () => boolean): void {
-  const gauge = new Gauge({
-    name: controllerMetricNames.leader,
-    help: "Whether this process leads.",
-    labelNames: ["name"],
-    registers: [registry],
-    collect() {
-      for (const name of leases) gauge.set({ name }, isLeading() ? 1 : 0);
-    },
-  });
+  registerIn(registry).gauge(controllerMetricNames.leader, "Whether this process leads.", ["name"], () =>
+    leases.map((name) => [{ name }, Number(isLeading())]),
+  );
 }

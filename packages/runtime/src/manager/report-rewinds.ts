@@ -1,6 +1,7 @@
 import { eventReasons, ownMetricNames } from "@millwright/core/machine-api";
 import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
-import { Counter, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { registerIn } from "../metrics/register.ts";
 import { namespaceObject } from "./namespace-object.ts";
 
 /** A client by the name of its cluster; `target` is absent when it is that of `control`. */
@@ -24,13 +25,8 @@ export interface RewindReports {
  * @returns ends it
  */
 export function reportRewinds(clusters: Clusters, { namespace, registry, events, log }: RewindReports): () => void {
-  const name = ownMetricNames.apiServerRewinds;
-  const counter = new Counter({
-    name,
-    help: "How often an API server went back to an earlier state, as after a restore of etcd.",
-    labelNames: ["api_server"],
-    registers: [registry],
-  });
+  const help = "How often an API server went back to an earlier state, as after a restore of etcd.";
+  const counter = registerIn(registry).counter(ownMetricNames.apiServerRewinds, help, ["api_server"]);
   const followed = [
     ["control", clusters.control.history],
     ["target", clusters.target?.history === clusters.control.history ? undefined : clusters.target?.history],

@@ -16,7 +16,8 @@ import {
   secretResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { registerIn } from "./register.ts";
 
 /** What is measured of a cache. */
 type MeasuredCache = Pick<
@@ -53,47 +54,42 @@ export function measureCaches(registry: Registry, clusters: MeasuredCaches): voi
       cache,
     })),
   );
+  type Read = (cache: MeasuredCache) => number | undefined;
+  const read = (valueOf: Read) => () =>
+    measured.flatMap(({ labels, cache }) => {
+      const value = valueOf(cache);
+      return value === undefined ? [] : [[labels, value] as const];
+    });
+  const { gauge, counter } = registerIn(registry);
   const labelNames = ["api_server", "resource"] as const;
-  const registers = [registry];
-  const gauge = (name: string, help: string, valueOf: (cache: MeasuredCache) => number | undefined): Gauge =>
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        for (const { labels, cache } of measured) {
-          const value = valueOf(cache);
-          if (value !== undefined) this.set(labels, value);
-        }
-      },
-    });
-  const counter = (name: string, help: string, valueOf: (counts: ReturnType<MeasuredCache["counts"]>) => number) =>
-    new Counter({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        for (const { labels, cache } of measured) this.inc(labels, valueOf(cache.counts()));
-      },
-    });
   const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1_000);
-
-  gauge(names.objects, "Objects in a cache.", ({ store }) => store.size);
-  gauge(names.synced, "Whether a cache has had its first list.", (cache) => (cache.hasSynced() ? 1 : 0));
-  gauge(names.lostSeconds, "How long a cache has not been up to date, in seconds.", ({ connectivity }) =>
-    seconds(connectivity.lostForMs()),
-  );
-  gauge(names.silentSeconds, "Seconds since the last event, bookmark, response or attempt of a cache.", (cache) =>
-    seconds(cache.silentForMs()),
-  );
-  gauge(names.listAgeSeconds, "Seconds since the last complete list of a cache.", (cache) =>
-    seconds(cache.listedForMs()),
-  );
-  counter(names.lists, "Lists of caches that were started.", ({ lists }) => lists);
-  counter(names.watches, "Watches of caches that were started.", ({ watches }) => watches);
-  counter(names.events, "Events and bookmarks that caches received.", ({ events }) => events);
-  counter(names.failures, "Lists and watches of caches that failed.", ({ failures }) => failures);
+  const gauges: readonly (readonly [name: string, help: string, valueOf: Read])[] = [
+    [names.objects, "Objects in a cache.", ({ store }) => store.size],
+    [names.synced, "Whether a cache has had its first list.", (cache) => Number(cache.hasSynced())],
+    [
+      names.lostSeconds,
+      "How long a cache has not been up to date, in seconds.",
+      ({ connectivity }) => seconds(connectivity.lostForMs()),
+    ],
+    [
+      names.silentSeconds,
+      "Seconds since the last event, bookmark, response or attempt of a cache.",
+      (cache) => seconds(cache.silentForMs()),
+    ],
+    [names.listAgeSeconds, "Seconds since the last complete list of a cache.", (cache) => seconds(cache.listedForMs())],
+  ];
+  const counters = [
+    [names.lists, "Lists of caches that were started.", "lists"],
+    [names.watches, "Watches of caches that were started.", "watches"],
+    [names.events, "Events and bookmarks that caches received.", "events"],
+    [names.failures, "Lists and watches of caches that failed.", "failures"],
+  ] as const;
+  for (const [name, help, valueOf] of gauges) gauge(name, help, labelNames, read(valueOf));
+  for (const [name, help, count] of counters)
+    counter(
+      name,
+      help,
+      labelNames,
+      read((cache) => cache.counts()[count]),
+    );
 }

@@ -1,6 +1,7 @@
 import { controllerMetricNames as names } from "@millwright/core/machine-api";
 import type { Controller, ReconcileOutcome } from "@millwright/kube";
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { registerIn } from "./register.ts";
 
 /** Those of client-go's that differ from another for reconciles that only read caches and send patches, seconds. */
 const queueBuckets = [0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1_000];
@@ -12,95 +13,66 @@ const outcomes: readonly ReconcileOutcome[] = ["success", "requeue_after", "requ
 
 type MeasuredController = Pick<Controller, "name" | "queue" | "workers" | "observe">;
 
-/** Adds what controllers count anyway, read at each scrape; and what only histograms show, which costs one observation per reconcile. */
-export function measureControllers(registry: Registry, controllers: readonly MeasuredController[]): void {
-  const registers = [registry];
-  const queueLabels = ["name", "controller"] as const;
-  const queueGauge = (name: string, help: string, valueOf: (controller: MeasuredController) => number): Gauge =>
-    new Gauge({
-      name,
-      help,
-      labelNames: queueLabels,
-      registers,
-      collect() {
-        for (const controller of controllers) this.set(queueLabelsOf(controller), valueOf(controller));
-      },
-    });
-  const queueCounter = (name: string, help: string, valueOf: (controller: MeasuredController) => number): Counter =>
-    new Counter({
-      name,
-      help,
-      labelNames: queueLabels,
-      registers,
-      collect() {
-        this.reset();
-        for (const controller of controllers) this.inc(queueLabelsOf(controller), valueOf(controller));
-      },
-    });
-  const workerGauge = (name: string, help: string, valueOf: (controller: MeasuredController) => number): Gauge =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ["controller"],
-      registers,
-      collect() {
-        for (const controller of controllers) this.set({ controller: controller.name }, valueOf(controller));
-      },
-    });
-
-  queueGauge(names.depth, "Keys that are ready and wait for a worker.", ({ queue }) => queue.length);
-  queueCounter(names.adds, "Keys that became ready.", ({ queue }) => queue.counts().adds);
-  queueCounter(names.retries, "Keys that were added again with backoff.", ({ queue }) => queue.counts().retries);
-  queueGauge(names.unfinishedSeconds, "How long all keys with a worker have been there, together, in seconds.", (c) =>
-    c.queue.inProgress().reduce((sum, { ms }) => sum + ms / 1_000, 0),
-  );
-  queueGauge(
-    names.longestSeconds,
-    "How long the key that is with a worker for longest has been there, in seconds.",
-    ({ queue }) => queue.counts().longestWorkMs / 1_000,
-  );
-  workerGauge(names.maxConcurrent, "Workers of a controller.", ({ workers }) => workers);
-  workerGauge(names.active, "Workers that have a key.", ({ queue }) => queue.counts().processing);
-  observeControllers(registry, controllers);
-}
-
 const queueLabelsOf = ({ name }: Pick<Controller, "name">) => ({ name, controller: name });
 
-function observeControllers(registry: Registry, controllers: readonly MeasuredController[]): void {
-  const registers = [registry];
-  const waits = new Histogram({
-    name: names.queueSeconds,
-    help: "How long keys were ready before a worker took them, in seconds.",
-    labelNames: ["name", "controller"],
-    buckets: queueBuckets,
-    registers,
-  });
-  const works = new Histogram({
-    name: names.workSeconds,
-    help: "How long keys were with a worker, in seconds.",
-    labelNames: ["name", "controller"],
-    buckets: queueBuckets,
-    registers,
-  });
-  const reconciles = new Counter({
-    name: names.reconciles,
-    help: "Reconciles by their result.",
-    labelNames: ["controller", "result"],
-    registers,
-  });
-  const errors = new Counter({
-    name: names.errors,
-    help: "Reconciles that failed with an error.",
-    labelNames: ["controller"],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: names.reconcileSeconds,
-    help: "How long reconciles took, in seconds.",
-    labelNames: ["controller"],
-    buckets: reconcileBuckets,
-    registers,
-  });
+/** Adds what controllers count anyway, read at each scrape; and what only histograms show, which costs one observation per reconcile. */
+export function measureControllers(registry: Registry, controllers: readonly MeasuredController[]): void {
+  const { gauge, counter, histogram } = registerIn(registry);
+  const ofQueues = ["name", "controller"] as const;
+  const perQueue = (valueOf: (controller: MeasuredController) => number) => () =>
+    controllers.map((controller) => [queueLabelsOf(controller), valueOf(controller)] as const);
+  const perController = (valueOf: (controller: MeasuredController) => number) => () =>
+    controllers.map((controller) => [{ controller: controller.name }, valueOf(controller)] as const);
+
+  gauge(
+    names.depth,
+    "Keys that are ready and wait for a worker.",
+    ofQueues,
+    perQueue(({ queue }) => queue.length),
+  );
+  counter(
+    names.adds,
+    "Keys that became ready.",
+    ofQueues,
+    perQueue(({ queue }) => queue.counts().adds),
+  );
+  counter(
+    names.retries,
+    "Keys that were added again with backoff.",
+    ofQueues,
+    perQueue(({ queue }) => queue.counts().retries),
+  );
+  gauge(
+    names.unfinishedSeconds,
+    "How long all keys with a worker have been there, together, in seconds.",
+    ofQueues,
+    perQueue(({ queue }) => queue.inProgress().reduce((sum, { ms }) => sum + ms / 1_000, 0)),
+  );
+  gauge(
+    names.longestSeconds,
+    "How long the key that is with a worker for longest has been there, in seconds.",
+    ofQueues,
+    perQueue(({ queue }) => queue.counts().longestWorkMs / 1_000),
+  );
+  gauge(
+    names.maxConcurrent,
+    "Workers of a controller.",
+    ["controller"],
+    perController(({ workers }) => workers),
+  );
+  gauge(
+    names.active,
+    "Workers that have a key.",
+    ["controller"],
+    perController(({ queue }) => queue.counts().processing),
+  );
+  const waitHelp = "How long keys were ready before a worker took them, in seconds.";
+  const waits = histogram(names.queueSeconds, waitHelp, ofQueues, queueBuckets);
+  const works = histogram(names.workSeconds, "How long keys were with a worker, in seconds.", ofQueues, queueBuckets);
+  const reconciles = counter(names.reconciles, "Reconciles by their result.", ["controller", "result"]);
+  const errors = counter(names.errors, "Reconciles that failed with an error.", ["controller"]);
+  const secondsHelp = "How long reconciles took, in seconds.";
+  const seconds = histogram(names.reconcileSeconds, secondsHelp, ["controller"], reconcileBuckets);
   for (const controller of controllers) {
     const { name } = controller;
     const queue = queueLabelsOf(controller);

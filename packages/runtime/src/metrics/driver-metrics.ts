@@ -1,8 +1,9 @@
 import type { ApiCall, MachineErrorCode } from "@millwright/core";
 import { machineErrorCodes } from "@millwright/core/driver-host";
 import { cloudMetricNames, ownMetricNames } from "@millwright/core/machine-api";
-import { Counter, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { labelValue } from "./label-text.ts";
+import { registerIn } from "./register.ts";
 
 /** The methods of a driver that a host calls. */
 export type DriverMethod =
@@ -68,53 +69,34 @@ export function createDriverMetrics(
   strayErrors: () => ReadonlyMap<string, number> = () => new Map(),
   providers: readonly string[] = [],
 ): DriverMetrics {
-  const registers = [registry];
-  registry.registerMetric(
-    new Counter({
-      name: ownMetricNames.driverStrayErrors,
-      help: "Errors of drivers outside of their calls.",
-      labelNames: ["provider"],
-      registers: [],
-      collect() {
-        this.reset();
-        for (const provider of providers) this.inc({ provider: labelValue(provider) }, 0);
-        for (const [provider, count] of strayErrors()) this.inc({ provider: labelValue(provider) }, count);
-      },
-    }),
-  );
+  const { counter, histogram } = registerIn(registry);
+  counter(ownMetricNames.driverStrayErrors, "Errors of drivers outside of their calls.", ["provider"], function* () {
+    for (const provider of providers) yield [{ provider: labelValue(provider) }, 0];
+    for (const [provider, count] of strayErrors()) yield [{ provider: labelValue(provider) }, count];
+  });
   const byService = ["provider", "service"] as const;
-  const requests = new Counter({
-    name: cloudMetricNames.requests,
-    help: "Requests of drivers to their cloud.",
-    labelNames: byService,
-    registers,
-  });
-  const requestsFailed = new Counter({
-    name: cloudMetricNames.requestsFailed,
-    help: "Requests of drivers to their cloud that failed.",
-    labelNames: [...byService, "error_code"],
-    registers,
-  });
-  const requestSeconds = new Histogram({
-    name: cloudMetricNames.requestSeconds,
-    help: "How long requests of drivers to their cloud took, in seconds.",
-    labelNames: byService,
+  const requests = counter(cloudMetricNames.requests, "Requests of drivers to their cloud.", byService);
+  const requestsFailed = counter(cloudMetricNames.requestsFailed, "Requests of drivers to their cloud that failed.", [
+    ...byService,
+    "error_code",
+  ]);
+  const requestSeconds = histogram(
+    cloudMetricNames.requestSeconds,
+    "How long requests of drivers to their cloud took, in seconds.",
+    byService,
     buckets,
-    registers,
-  });
-  const driverSeconds = new Histogram({
-    name: cloudMetricNames.driverSeconds,
-    help: "How long calls of the methods of drivers took, in seconds.",
-    labelNames: ["provider", "operation"],
+  );
+  const driverSeconds = histogram(
+    cloudMetricNames.driverSeconds,
+    "How long calls of the methods of drivers took, in seconds.",
+    ["provider", "operation"],
     buckets,
-    registers,
-  });
-  const driverFailed = new Counter({
-    name: cloudMetricNames.driverFailed,
-    help: "Calls of the methods of drivers that failed.",
-    labelNames: ["provider", "operation", "error_code"],
-    registers,
-  });
+  );
+  const driverFailed = counter(cloudMetricNames.driverFailed, "Calls of the methods of drivers that failed.", [
+    "provider",
+    "operation",
+    "error_code",
+  ]);
   /** Methods of drivers that were called. */
   const called = new Set<string>();
   const startFailures = (labels: Readonly<Record<"provider" | "operation", string>>): void => {

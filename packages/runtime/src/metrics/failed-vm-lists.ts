@@ -1,6 +1,7 @@
 import { ownMetricNames } from "@millwright/core/machine-api";
-import { Counter, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { createLabelSets } from "./label-sets.ts";
+import { registerIn } from "./register.ts";
 
 /** The series of a deleted class are still read for so long: its last failures are counted shortly before. */
 const keepMs = 3_600_000;
@@ -32,13 +33,9 @@ export function countFailedVmLists(
       onForget: (labels) => counter.remove(labels),
     },
   );
-  const counter = new Counter({
-    name: ownMetricNames.failedVmLists,
-    help: "Lists of the VMs of a MachineClass that failed, or lacked most VMs.",
-    labelNames: ["namespace", "machine_class", "reason"],
-    registers: [registry],
-    collect: used.forget,
-  });
+  const help = "Lists of the VMs of a MachineClass that failed, or lacked most VMs.";
+  const labelNames = ["namespace", "machine_class", "reason"] as const;
+  const counter = registerIn(registry).counter(ownMetricNames.failedVmLists, help, labelNames, used.forget);
   return (className, reason) => {
     const labels = { namespace, machine_class: className, reason };
     used.use(labels);

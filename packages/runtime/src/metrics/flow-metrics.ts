@@ -1,7 +1,8 @@
 import { machineFlowMetricNames as names, ownMetricNames } from "@millwright/core/machine-api";
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Gauge, Registry } from "prom-client";
 import { createLabelSets } from "./label-sets.ts";
 import type { FlowStep } from "./machine-flow.ts";
+import { registerIn } from "./register.ts";
 
 /** From a VM that is there at once to a drain that takes a day, seconds. */
 const buckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 3_600, 7_200, 21_600, 86_400];
@@ -39,7 +40,6 @@ export function createFlowMetrics(
   isThere: (deployment: DeploymentLabels) => boolean,
   monotonicMs: () => number,
 ): FlowMetrics {
-  const registers = [registry];
   const keeping = { monotonicMs, keepMs, most: mostSeries, isNeeded: isThere };
   const usedByMachines = createLabelSets<MachineLabels>({
     ...keeping,
@@ -55,37 +55,23 @@ export function createFlowMetrics(
       for (const step of Object.keys(lastSeconds)) stepSeconds.remove({ ...labels, step });
     },
   });
-  const forget = (): void => {
+  const forget = (): undefined => {
     usedByMachines.forget();
     usedByDeployments.forget();
   };
 
-  const lastOf = (name: string, help: string, labelNames: readonly string[]): Gauge =>
-    new Gauge({ name, help, labelNames, registers, collect: forget });
+  const { gauge, counter, histogram } = registerIn(registry);
+  const drainHelp = "Seconds that the last drain before a deletion took.";
   const lastSeconds: Readonly<Record<FlowStep, Gauge>> = {
-    create: lastOf(names.createSeconds, "Seconds until the last Machine had a VM.", ofMachines),
-    join: lastOf(names.joinSeconds, "Seconds until the last Machine had joined.", ofMachines),
-    drain: lastOf(names.drainSeconds, "Seconds that the last drain before a deletion took.", ofDeployment),
-    delete: lastOf(names.deleteSeconds, "Seconds that the last deletion of a Machine took.", ofMachines),
+    create: gauge(names.createSeconds, "Seconds until the last Machine had a VM.", ofMachines, forget),
+    join: gauge(names.joinSeconds, "Seconds until the last Machine had joined.", ofMachines, forget),
+    drain: gauge(names.drainSeconds, drainHelp, ofDeployment, forget),
+    delete: gauge(names.deleteSeconds, "Seconds that the last deletion of a Machine took.", ofMachines, forget),
   };
-  const failedJoins = new Counter({
-    name: names.failedJoins,
-    help: "Machines that did not join in time.",
-    labelNames: ofMachines,
-    registers,
-  });
-  const stale = new Counter({
-    name: names.stale,
-    help: "Machines that had been unhealthy for too long when they were deleted.",
-    registers,
-  });
-  const stepSeconds = new Histogram({
-    name: ownMetricNames.stepSeconds,
-    help: "How long the steps in the life of Machines took, in seconds.",
-    labelNames: [...ofDeployment, "step"],
-    buckets,
-    registers,
-  });
+  const failedJoins = counter(names.failedJoins, "Machines that did not join in time.", ofMachines);
+  const stale = counter(names.stale, "Machines that had been unhealthy for too long when they were deleted.", []);
+  const stepHelp = "How long the steps in the life of Machines took, in seconds.";
+  const stepSeconds = histogram(ownMetricNames.stepSeconds, stepHelp, [...ofDeployment, "step"], buckets);
 
   return {
     took(labels, step, ms) {

@@ -4,7 +4,7 @@ import { type Machine, machineResource, machineSetResource } from "@millwright/c
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { measureHeldObjects } from "./held-objects.ts";
+import { measureHeldObjects } from "./fleet-gauges.ts";
 
 it("counts what is held, by guard and kind, at each scrape", async () => {
   const namespace = "shoot";

@@ -3,7 +3,7 @@ export interface LabelSets<L> {
   /** Notes that the series with these labels has a value. */
   use(labels: L): void;
   /** Removes expired label sets: the last use is older than the retention time, and none is needed any more. */
-  forget(): void;
+  forget(): undefined;
 }
 
 /** Options of {@link createLabelSets}. */

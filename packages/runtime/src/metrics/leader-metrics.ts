@@ -4,12 +4,15 @@ import type { Machine } from "@millwright/core/machine-api";
 import { Registry } from "prom-client";
 import { countFlow } from "./count-flow.ts";
 import { measureDeletions } from "./deletions.ts";
-import { measureHeldObjects } from "./held-objects.ts";
-import { measurePausedDeletions, measureProtectedDeletions } from "./kept-deletions.ts";
-import { measureOrphanVms } from "./orphan-vms.ts";
+import {
+  measureHeldObjects,
+  measureOrphanVms,
+  measurePausedDeletions,
+  measureProtectedDeletions,
+  measureUnreadableObjects,
+} from "./fleet-gauges.ts";
 import { measureFleet } from "./measure-fleet.ts";
 import { joinPieces, type MetricParts, readRegistry } from "./metric-parts.ts";
-import { measureUnreadableObjects } from "./unreadable-objects.ts";
 
 /** The metrics of objects and of what happens to them. */
 export interface LeaderMetrics {

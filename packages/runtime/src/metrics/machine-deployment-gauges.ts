@@ -7,7 +7,7 @@ import {
   strategyTypeOf,
 } from "@millwright/core/machine-api";
 import type { ObjectGauge } from "./object-gauges.ts";
-import { conditionGauge, createdAt, failedMachinesGauge, numberGauge } from "./samples.ts";
+import { conditionGauge, createdAt, failedMachinesGauge, infoGauge, numberGauge } from "./samples.ts";
 
 /** A counter of the status; what was never written is 0, as in MCM. */
 const counter = (
@@ -29,20 +29,10 @@ function rollingLimits({ spec }: MachineDeployment): ResolvedFenceposts | undefi
 
 /** Gauges of each MachineDeployment. */
 export const machineDeploymentGauges: readonly ObjectGauge<MachineDeployment>[] = [
-  {
-    name: names.info,
-    help: "MachineDeployments, with their strategy; always 1.",
-    labels: ["createdAt", "spec_strategy_type"],
-    samples: ({ metadata, spec }) => [
-      {
-        value: 1,
-        labels: {
-          createdAt: createdAt(metadata.creationTimestamp),
-          spec_strategy_type: strategyTypeOf(spec.strategy),
-        },
-      },
-    ],
-  },
+  infoGauge<MachineDeployment>(names.info, "MachineDeployments, with their strategy; always 1.", {
+    createdAt,
+    spec_strategy_type: ({ spec }) => strategyTypeOf(spec.strategy),
+  }),
   numberGauge(names.specPaused, "Whether rollouts of MachineDeployments are paused.", ({ spec }) =>
     Number(spec.paused ?? false),
   ),

@@ -6,7 +6,7 @@ import {
   phaseOf,
 } from "@millwright/core/machine-api";
 import type { ObjectGauge } from "./object-gauges.ts";
-import { conditionGauge, createdAt, numberGauge } from "./samples.ts";
+import { conditionGauge, createdAt, infoGauge, numberGauge } from "./samples.ts";
 
 /** MCM's numbers, which alerts compare with. It has none for the newer phases: they are 0 there, like Pending. Source: MCM, `pkg/util/provider/metrics/metrics.go`. */
 const phaseValues: Readonly<Record<MachinePhase, number>> = {
@@ -25,31 +25,14 @@ const phaseValues: Readonly<Record<MachinePhase, number>> = {
 
 /** Gauges of each Machine. */
 export const machineGauges: readonly ObjectGauge<Machine>[] = [
-  {
-    name: names.info,
-    help: "Machines, with their VM, class and Node; always 1.",
-    labels: [
-      "createdAt",
-      "spec_provider_id",
-      "spec_class_api_group",
-      "spec_class_kind",
-      "spec_class_name",
-      "node_name",
-    ],
-    samples: ({ metadata, spec }) => [
-      {
-        value: 1,
-        labels: {
-          createdAt: createdAt(metadata.creationTimestamp),
-          spec_provider_id: spec.providerID,
-          spec_class_api_group: spec.class?.apiGroup,
-          spec_class_kind: spec.class?.kind,
-          spec_class_name: spec.class?.name,
-          node_name: metadata.labels?.[labelKeys.node],
-        },
-      },
-    ],
-  },
+  infoGauge<Machine>(names.info, "Machines, with their VM, class and Node; always 1.", {
+    createdAt,
+    spec_provider_id: ({ spec }) => spec.providerID,
+    spec_class_api_group: ({ spec }) => spec.class?.apiGroup,
+    spec_class_kind: ({ spec }) => spec.class?.kind,
+    spec_class_name: ({ spec }) => spec.class?.name,
+    node_name: ({ metadata }) => metadata.labels?.[labelKeys.node],
+  }),
   numberGauge(
     names.phase,
     "Phases of Machines: Terminating -4, Failed -3, CrashLoopBackOff -2, Unknown -1, Running 1, every other one 0.",

@@ -1,6 +1,6 @@
 import { machineSetMetricNames as names, type MachineSet } from "@millwright/core/machine-api";
 import type { ObjectGauge } from "./object-gauges.ts";
-import { conditionGauge, createdAt, failedMachinesGauge, numberGauge } from "./samples.ts";
+import { conditionGauge, createdAt, failedMachinesGauge, infoGauge, numberGauge } from "./samples.ts";
 
 /** A counter of the status; what was never written is 0, as in MCM. */
 const counter = (
@@ -9,28 +9,17 @@ const counter = (
 ): ObjectGauge<MachineSet> =>
   numberGauge(name, `status.${field} of MachineSets.`, ({ status }) => status?.[field] ?? 0);
 
+/** MCM's deployments leave `machineClass` out, and its metric is then empty. */
+const classOf = ({ spec }: MachineSet) => spec.machineClass ?? spec.template.spec.class;
+
 /** Gauges of each MachineSet. */
 export const machineSetGauges: readonly ObjectGauge<MachineSet>[] = [
-  {
-    name: names.info,
-    help: "MachineSets, with their class; always 1.",
-    labels: ["createdAt", "spec_machine_class_api_group", "spec_machine_class_kind", "spec_machine_class_name"],
-    samples({ metadata, spec }) {
-      // MCM's deployments leave `machineClass` out, and its metric is then empty.
-      const machineClass = spec.machineClass ?? spec.template.spec.class;
-      return [
-        {
-          value: 1,
-          labels: {
-            createdAt: createdAt(metadata.creationTimestamp),
-            spec_machine_class_api_group: machineClass?.apiGroup,
-            spec_machine_class_kind: machineClass?.kind,
-            spec_machine_class_name: machineClass?.name,
-          },
-        },
-      ];
-    },
-  },
+  infoGauge<MachineSet>(names.info, "MachineSets, with their class; always 1.", {
+    createdAt,
+    spec_machine_class_api_group: (set) => classOf(set)?.apiGroup,
+    spec_machine_class_kind: (set) => classOf(set)?.kind,
+    spec_machine_class_name: (set) => classOf(set)?.name,
+  }),
   numberGauge(names.specReplicas, "spec.replicas of MachineSets.", ({ spec }) => spec.replicas ?? 0),
   numberGauge(
     names.specMinReadySeconds,

@@ -5,11 +5,12 @@ import {
   machineSetMetricNames,
   processMetricNames,
 } from "@millwright/core/machine-api";
-import { Counter, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { machineDeploymentGauges } from "./machine-deployment-gauges.ts";
 import { machineGauges } from "./machine-gauges.ts";
 import { machineSetGauges } from "./machine-set-gauges.ts";
 import { writeObjectMetrics } from "./object-gauges.ts";
+import { registerIn } from "./register.ts";
 
 /** The caches of the objects that are measured. */
 type FleetCaches = {
@@ -23,37 +24,21 @@ type FleetCaches = {
  * @returns pieces of their text, which is long for large fleets
  */
 export function measureFleet(registry: Registry, caches: FleetCaches): () => Iterable<string> {
-  const failures = new Counter({
-    name: processMetricNames.scrapeFailures,
-    help: "Objects that could not be measured.",
-    labelNames: ["kind"],
-    registers: [registry],
-  });
-  const countFailuresOf = (kind: string): (() => void) => {
-    failures.inc({ kind }, 0);
-    return () => failures.inc({ kind });
+  const help = "Objects that could not be measured.";
+  const failures = registerIn(registry).counter(processMetricNames.scrapeFailures, help, ["kind"]);
+  const partsOf = (kind: string, name: string, failureKind: string) => {
+    failures.inc({ kind: failureKind }, 0);
+    return {
+      items: { name, help: `How many ${kind} there are.` },
+      onFailure: () => failures.inc({ kind: failureKind }),
+    };
   };
-  const machines = {
-    cache: caches.machines,
-    items: { name: machineMetricNames.items, help: "How many Machines there are." },
-    gauges: machineGauges,
-    onFailure: countFailuresOf("Machine-count"),
-  };
-  const sets = {
-    cache: caches.sets,
-    items: { name: machineSetMetricNames.items, help: "How many MachineSets there are." },
-    gauges: machineSetGauges,
-    onFailure: countFailuresOf("Machineset-count"),
-  };
-  const deployments = {
-    cache: caches.deployments,
-    items: { name: machineDeploymentMetricNames.items, help: "How many MachineDeployments there are." },
-    gauges: machineDeploymentGauges,
-    onFailure: countFailuresOf("Machinedeployment-count"),
-  };
+  const machines = partsOf("Machines", machineMetricNames.items, "Machine-count");
+  const sets = partsOf("MachineSets", machineSetMetricNames.items, "Machineset-count");
+  const deployments = partsOf("MachineDeployments", machineDeploymentMetricNames.items, "Machinedeployment-count");
   return function* writeFleet() {
-    yield* writeObjectMetrics(machines);
-    yield* writeObjectMetrics(sets);
-    yield* writeObjectMetrics(deployments);
+    yield* writeObjectMetrics({ ...machines, cache: caches.machines, gauges: machineGauges });
+    yield* writeObjectMetrics({ ...sets, cache: caches.sets, gauges: machineSetGauges });
+    yield* writeObjectMetrics({ ...deployments, cache: caches.deployments, gauges: machineDeploymentGauges });
   };
 }

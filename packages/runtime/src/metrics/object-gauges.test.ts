@@ -20,9 +20,7 @@ function setUp(things: Thing[], hasSynced = () => true) {
         labels: ["color"],
         samples({ size, color }) {
           if (size < 0) throw new RangeError("no size");
-          return size === 0
-            ? []
-            : (color ?? "").split("+").map((part, at) => ({ value: size + at, labels: { color: part } }));
+          return size === 0 ? [] : (color ?? "").split("+").map((part, at) => ({ value: size + at, labels: [part] }));
         },
       },
     ],

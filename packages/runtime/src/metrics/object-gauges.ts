@@ -11,8 +11,8 @@ interface NamedObject {
 /** One value of a gauge about one object. */
 export interface Sample {
   readonly value: number;
-  /** Values of the labels that the gauge declares; a missing one is the empty text. */
-  readonly labels?: Readonly<Record<string, string | undefined>>;
+  /** Values of the labels that the gauge declares, in their order; a missing one is the empty text. */
+  readonly labels?: readonly (string | undefined)[];
 }
 
 /** A gauge about each object of a kind. */
@@ -81,9 +81,9 @@ const identityOf = ({ metadata: { name, namespace = "" } }: NamedObject): string
 /** Writes the lines of one gauge, object by object: 10,000 machines have 100,000, which is why the common case allocates little. */
 function createLines<T>({ name, labels: names = [], samples }: ObjectGauge<T>, onFailure: () => void) {
   const texts = names.map((label) => createLabelTexts(label));
-  const textOf = (labels: Sample["labels"] = {}): string => {
+  const textOf = (labels: Sample["labels"] = []): string => {
     let text = "";
-    for (const [at, label] of names.entries()) text += `,${texts[at]?.(labels[label] ?? "") ?? ""}`;
+    for (const [at, textOfLabel] of texts.entries()) text += `,${textOfLabel(labels[at] ?? "")}`;
     return text;
   };
   return (object: T, identity: string): string => {

@@ -4,7 +4,7 @@ import { annotationKeys, machineClassResource } from "@millwright/core/machine-a
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { measureOrphanVms } from "./orphan-vms.ts";
+import { measureOrphanVms } from "./fleet-gauges.ts";
 
 it("counts the VMs in quarantine, by class", async () => {
   const namespace = "shoot";

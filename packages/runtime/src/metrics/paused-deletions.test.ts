@@ -5,7 +5,7 @@ import { machineResource, machineSetResource } from "@millwright/core/machine-ap
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { measurePausedDeletions } from "./kept-deletions.ts";
+import { measurePausedDeletions } from "./fleet-gauges.ts";
 
 it("counts the deletions that are paused, by kind", async () => {
   const namespace = "shoot";

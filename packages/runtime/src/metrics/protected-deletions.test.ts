@@ -10,7 +10,7 @@ import {
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { measureProtectedDeletions } from "./kept-deletions.ts";
+import { measureProtectedDeletions } from "./fleet-gauges.ts";
 
 const namespace = "shoot";
 const terminating = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/kept"] };

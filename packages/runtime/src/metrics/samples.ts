@@ -1,4 +1,4 @@
-import type { MachineSummary } from "@millwright/core/machine-api";
+import type { MachineSummary, ObjectMeta } from "@millwright/core/machine-api";
 import type { ObjectGauge, Sample } from "./object-gauges.ts";
 
 /** A gauge with one number per object; it is not there where the number is not. */
@@ -32,13 +32,34 @@ export const conditionGauge = <T>(
   samples: (object) =>
     (conditionsOf(object) ?? []).flatMap(({ type, status }): Sample[] => {
       const value = valueOfStatus.get(status);
-      return value === undefined ? [] : [{ value, labels: { condition: type } }];
+      return value === undefined ? [] : [{ value, labels: [type] }];
     }),
 });
 
-/** Seconds since 1970, as MCM's label `createdAt` has them. Objects come from an API server, which always sets it; 0 where one does not. */
-export const createdAt = (creationTimestamp: string | undefined): string =>
-  String(Math.floor((Date.parse(creationTimestamp ?? "") || 0) / 1_000));
+/** The label `createdAt` as MCM has it, seconds since 1970. Objects come from an API server, which always sets it; 0 where one does not. */
+export const createdAt = ({ metadata }: { readonly metadata: ObjectMeta }): string =>
+  String(Math.floor((Date.parse(metadata.creationTimestamp ?? "") || 0) / 1_000));
+
+/** Labels, and where their values come from. */
+type LabelTable<T> = Readonly<Record<string, (of: T) => string | undefined>>;
+
+const valuesOf = <T>(labels: LabelTable<T>, of: T) => Object.values(labels).map((valueOf) => valueOf(of));
+
+/** A gauge that is always 1: what it shows are its labels. */
+export const infoGauge = <T>(name: string, help: string, labels: LabelTable<T>): ObjectGauge<T> => ({
+  name,
+  help,
+  labels: Object.keys(labels),
+  samples: (object) => [{ value: 1, labels: valuesOf(labels, object) }],
+});
+
+const failedMachineLabels: LabelTable<MachineSummary> = {
+  failed_machine_name: ({ name }) => name,
+  failed_machine_provider_id: ({ providerID }) => providerID,
+  failed_machine_owner_ref: ({ ownerRef }) => ownerRef,
+  failed_machine_last_operation_state: ({ lastOperation }) => lastOperation?.state,
+  failed_machine_last_operation_machine_operation_type: ({ lastOperation }) => lastOperation?.type,
+};
 
 /** A gauge of the machines that failed, as the status names them. */
 export const failedMachinesGauge = <T>(
@@ -47,22 +68,7 @@ export const failedMachinesGauge = <T>(
 ): ObjectGauge<T> => ({
   name,
   help: "Machines whose last operation failed, as the status names them; always 1.",
-  labels: [
-    "failed_machine_name",
-    "failed_machine_provider_id",
-    "failed_machine_owner_ref",
-    "failed_machine_last_operation_state",
-    "failed_machine_last_operation_machine_operation_type",
-  ],
+  labels: Object.keys(failedMachineLabels),
   samples: (object) =>
-    (failedMachinesOf(object) ?? []).map((machine) => ({
-      value: 1,
-      labels: {
-        failed_machine_name: machine.name,
-        failed_machine_provider_id: machine.providerID,
-        failed_machine_owner_ref: machine.ownerRef,
-        failed_machine_last_operation_state: machine.lastOperation?.state,
-        failed_machine_last_operation_machine_operation_type: machine.lastOperation?.type,
-      },
-    })),
+    (failedMachinesOf(object) ?? []).map((machine) => ({ value: 1, labels: valuesOf(failedMachineLabels, machine) })),
 });

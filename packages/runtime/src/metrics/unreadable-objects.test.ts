@@ -11,7 +11,7 @@ import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { samplesIn } from "../testing/metric-lines.ts";
-import { measureUnreadableObjects } from "./unreadable-objects.ts";
+import { measureUnreadableObjects } from "./fleet-gauges.ts";
 
 const namespace = "shoot";
 const ref = { namespace, name: "bad" };

@@ -2,8 +2,9 @@ import type { CacheOptions, ControlCaches, MachineControllerOptions } from "@mil
 import { type Clock, systemClock } from "@millwright/base";
 import { ownMetricNames } from "@millwright/core/machine-api";
 import { type ApiClient, type ApiObject, controllerRefOf, type Log } from "@millwright/kube";
-import { Counter, Gauge, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import type { DriverHost } from "../drivers/driver-host.ts";
+import { registerIn } from "../metrics/register.ts";
 import { type Comparison, countActions, createComparison, type DueAction, type ShadowReport } from "./comparison.ts";
 import { describeWrite, type IntendedAction, isRecordOnly } from "./intended-action.ts";
 import { createShadowClient } from "./shadow-client.ts";
@@ -82,31 +83,27 @@ const fieldsOf = ({ action, kind, subject, detail, since }: DueAction) => ({
 /** Counts outcomes, and the actions that are due; labels have values of closed sets. */
 function measureShadow(report: () => ShadowReport) {
   const registry = new Registry();
+  const { gauge, counter } = registerIn(registry);
   const labelNames = ["kind", "action"] as const;
-  const registers = [registry];
-  const gauge = (name: string, help: string, read: (report: ShadowReport) => readonly IntendedAction[]): void => {
-    const made = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        made.reset();
-        for (const { kind, action } of read(report())) made.inc({ kind, action });
-      },
-    });
-  };
-  gauge(ownMetricNames.shadowDue, "Actions that this process would do next.", ({ due }) => due);
+  const perAction = (read: (report: ShadowReport) => readonly IntendedAction[]) => () =>
+    read(report()).map(({ kind, action }) => [{ kind, action }, 1] as const);
+  gauge(
+    ownMetricNames.shadowDue,
+    "Actions that this process would do next.",
+    labelNames,
+    perAction(({ due }) => due),
+  );
   gauge(
     ownMetricNames.shadowDifferences,
     "Actions that the other manager did not do within the grace period.",
-    ({ differences }) => differences,
+    labelNames,
+    perAction(({ differences }) => differences),
   );
-  const counter = (name: string, help: string): Counter<"kind" | "action"> =>
-    new Counter({ name, help, labelNames, registers });
+  const confirmedHelp = "Actions that were no longer due within the grace period.";
+  const lateHelp = "Actions that were no longer due after the grace period.";
   const counters = {
-    confirmed: counter(ownMetricNames.shadowConfirmed, "Actions that were no longer due within the grace period."),
-    late: counter(ownMetricNames.shadowLate, "Actions that were no longer due after the grace period."),
+    confirmed: counter(ownMetricNames.shadowConfirmed, confirmedHelp, labelNames),
+    late: counter(ownMetricNames.shadowLate, lateHelp, labelNames),
   };
   return { registry, counters };
 }

@@ -2,7 +2,8 @@ import { getHeapStatistics } from "node:v8";
 import type { Clock, Timer } from "@millwright/base";
 import { ownMetricNames } from "@millwright/core/machine-api";
 import type { Log } from "@millwright/kube";
-import { Gauge, Histogram, Registry } from "prom-client";
+import { Registry } from "prom-client";
+import { registerIn } from "../metrics/register.ts";
 import {
   decideWatchdog,
   type Vitals,
@@ -69,32 +70,14 @@ export function createMemoryReader(clock: Pick<Clock, "monotonicMs">): () => Vit
 }
 
 function createMetrics(registry: Registry) {
-  const registers = [registry];
+  const { gauge, histogram } = registerIn(registry);
+  const stallHelp = "How long the event loop was blocked, in seconds; stalls of more than a second.";
+  const longestHelp = "How long the operation that runs for longest has run, in seconds.";
   return {
-    stalls: new Histogram({
-      name: ownMetricNames.eventLoopStalls,
-      help: "How long the event loop was blocked, in seconds; stalls of more than a second.",
-      buckets: [1, 2, 5, 10, 30, 60],
-      registers,
-    }),
-    problems: new Gauge({
-      name: ownMetricNames.watchdogProblems,
-      help: "What the watchdog finds wrong.",
-      labelNames: ["kind"],
-      registers,
-    }),
-    memory: new Gauge({
-      name: ownMetricNames.memoryShare,
-      help: "Share of memory in use, from 0 to 1.",
-      labelNames: ["of"],
-      registers,
-    }),
-    longest: new Gauge({
-      name: ownMetricNames.longestOperation,
-      help: "How long the operation that runs for longest has run, in seconds.",
-      labelNames: ["kind"],
-      registers,
-    }),
+    stalls: histogram(ownMetricNames.eventLoopStalls, stallHelp, [], [1, 2, 5, 10, 30, 60]),
+    problems: gauge(ownMetricNames.watchdogProblems, "What the watchdog finds wrong.", ["kind"]),
+    memory: gauge(ownMetricNames.memoryShare, "Share of memory in use, from 0 to 1.", ["of"]),
+    longest: gauge(ownMetricNames.longestOperation, longestHelp, ["kind"]),
   };
 }
 
