@@ -1,8 +1,10 @@
-import { readFault } from "../faults/read-fault.ts";
-import { readClusterFault } from "../cluster-faults/read-cluster-fault.ts";
-import type { ActiveClusterFault, ClusterFaults } from "../cluster-faults/cluster-faults.ts";
-import type { ActiveFault, Faults } from "../faults/faults.ts";
-import { field, type JsonObject } from "../json/json.ts";
+import type * as z from "zod";
+import { faultBody } from "../faults/fault.ts";
+import { clusterFaultBody } from "../cluster-faults/cluster-fault.ts";
+import type { ClusterFaults } from "../cluster-faults/cluster-faults.ts";
+import type { Faults } from "../faults/faults.ts";
+import { readBody } from "../json/read-body.ts";
+import { field } from "../json/json.ts";
 import { metricsText } from "../observability/metrics.ts";
 import type { RequestLog } from "../observability/request-log.ts";
 import { StatusError, badRequest, methodNotAllowed } from "../errors/status-error.ts";
@@ -39,9 +41,9 @@ export async function serveControl(control: Control, request: ApiRequest): Promi
   if (more.length > 0) throw unknownPage();
   switch (page) {
     case "faults":
-      return serveFaults(control.faults, request, id);
+      return serveFaults(control.faults, faultBody, request, id);
     case "cluster-faults":
-      return serveClusterFaults(control.clusterFaults, request, id);
+      return serveFaults(control.clusterFaults, clusterFaultBody, request, id);
     case "clock": {
       if (method === "PUT")
         control.faults.skewClock(finite(field(await readJsonBody(request.raw), "skewMs"), "skewMs"));
@@ -68,58 +70,49 @@ export async function serveControl(control: Control, request: ApiRequest): Promi
   }
 }
 
-async function serveFaults(faults: Faults, request: ApiRequest, id: string | undefined): Promise<void> {
+/** What the faults of API requests and those of the cluster have in common. */
+interface FaultList<Fault> {
+  add(fault: Fault): ListedFault<Fault>;
+  list(): readonly ListedFault<Fault>[];
+  clear(): void;
+}
+interface ListedFault<Fault> {
+  readonly id: string;
+  readonly fault: Fault;
+  readonly hits?: number;
+  remove(): void;
+}
+
+async function serveFaults<Fault extends object>(
+  faults: FaultList<Fault>,
+  schema: z.ZodType<Fault>,
+  request: ApiRequest,
+  id: string | undefined,
+): Promise<void> {
   const { method, response, raw } = request;
+  const shown = ({ id, hits, fault }: ListedFault<Fault>) => ({
+    id,
+    ...(hits === undefined ? {} : { hits }),
+    ...fault,
+  });
   if (id !== undefined) {
-    const fault = faults.list().find((candidate) => candidate.id === id);
-    if (fault === undefined) throw new StatusError(404, "NotFound", `there is no fault ${JSON.stringify(id)}`);
-    if (method === "DELETE") fault.remove();
+    const active = faults.list().find((candidate) => candidate.id === id);
+    if (active === undefined) throw new StatusError(404, "NotFound", `there is no fault ${JSON.stringify(id)}`);
+    if (method === "DELETE") active.remove();
     else if (method !== "GET") throw methodNotAllowed();
-    return sendJson(response, 200, shown(fault));
+    return sendJson(response, 200, shown(active));
   }
   switch (method) {
     case "GET":
       return sendJson(response, 200, { items: faults.list().map(shown) });
     case "POST":
-      return sendJson(response, 201, shown(faults.add(readFault(await readJsonBody(raw)))));
+      return sendJson(response, 201, shown(faults.add(readBody(schema, await readJsonBody(raw), "fault"))));
     case "DELETE":
       faults.clear();
       return sendJson(response, 200, { items: [] });
     default:
       throw methodNotAllowed();
   }
-}
-
-async function serveClusterFaults(
-  clusterFaults: ClusterFaults,
-  request: ApiRequest,
-  id: string | undefined,
-): Promise<void> {
-  const { method, response, raw } = request;
-  const describe = (active: ActiveClusterFault): JsonObject => ({ id: active.id, ...active.fault });
-  if (id !== undefined) {
-    const active = clusterFaults.list().find((candidate) => candidate.id === id);
-    if (active === undefined) throw new StatusError(404, "NotFound", `there is no fault ${JSON.stringify(id)}`);
-    if (method === "DELETE") active.remove();
-    else if (method !== "GET") throw methodNotAllowed();
-    return sendJson(response, 200, describe(active));
-  }
-  switch (method) {
-    case "GET":
-      return sendJson(response, 200, { items: clusterFaults.list().map(describe) });
-    case "POST":
-      return sendJson(response, 201, describe(clusterFaults.add(readClusterFault(await readJsonBody(raw)))));
-    case "DELETE":
-      clusterFaults.clear();
-      return sendJson(response, 200, { items: [] });
-    default:
-      throw methodNotAllowed();
-  }
-}
-
-function shown({ id, hits, fault }: ActiveFault): JsonObject {
-  const { match, effect, ...limits } = fault;
-  return { id, hits, ...(match === undefined ? {} : { match: { ...match } }), effect: { ...effect }, ...limits };
 }
 
 function finite(value: unknown, path: string): number {

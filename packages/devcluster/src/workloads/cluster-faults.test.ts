@@ -197,13 +197,13 @@ test("faults over HTTP: nodes flap, have further conditions, and do not join", a
 });
 
 test.each([
-  [{}, /^kind: .*expected one of kubelet-stops, never-joins/],
-  [{ kind: "earthquake" }, /^kind: Invalid value: "earthquake"/],
-  [{ kind: "kubelet-stops", node: "a" }, /^node: unknown field; expected one of kind, nodes/],
-  [{ kind: "kubelet-stops", nodes: "a" }, /^nodes: .*expected a list of names/],
-  [{ kind: "node-flaps", everyMs: 1 }, /^everyMs: .*from 50 to/],
-  [{ kind: "node-condition", type: "Ready" }, /^type: .*other than Ready/],
-  [{ kind: "pod-not-ready", labels: { a: 1 } }, /^labels\.a: .*expected a string/],
+  [{}, /kind: expected one of kubelet-stops, never-joins/],
+  [{ kind: "earthquake" }, /kind: expected one of kubelet-stops/],
+  [{ kind: "kubelet-stops", node: "a" }, /Unrecognized key: "node"/],
+  [{ kind: "kubelet-stops", nodes: "a" }, /nodes: .*expected array/],
+  [{ kind: "node-flaps", everyMs: 1 }, /everyMs: .*>=50/],
+  [{ kind: "node-condition", type: "Ready" }, /type: .*other than Ready/],
+  [{ kind: "pod-not-ready", labels: { a: 1 } }, /labels\.a: .*expected string/],
 ])("an invalid cluster fault is rejected with what is expected: %j", async (fault, message) => {
   const answer = await cluster.call("POST", "/millwright/cluster-faults", fault);
   expect(answer.code).toBe(400);
