@@ -14,11 +14,21 @@ export interface FieldType {
 export type MessageType = Readonly<Record<number, FieldType>>;
 
 /**
- * `name`, `name:type`, `name:type[]` (repeated), `name:type{}` (map), `name:type?` (left out when zero) or `~:type` (embedded);
- * numbers start at 1, a dash leaves one out.
+ * Reads a table with one message a line: its name, and its fields, each `name`, `name:type[]` (repeated), `name:type{}` (map), `name:type?` (left out when zero) or `~:type` (embedded);
+ * their numbers start at 1, a dash leaves one out.
  */
-export function message(fields: string): MessageType {
-  const entries = fields.split(/\s+/).flatMap((text, index): [number, FieldType][] => {
+export function readMessages(table: string): Readonly<Record<string, MessageType>> {
+  const lines = table.trim().split("\n");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = "", ...fields] = line.split(" ");
+      return [name, message(fields)];
+    }),
+  );
+}
+
+function message(fields: readonly string[]): MessageType {
+  const entries = fields.flatMap((text, index): [number, FieldType][] => {
     const [name = "", type = "string"] = text.split(":");
     if (name === "-") return [];
     const bare = type.replace(/\[\]|\{\}|\?/, "");
