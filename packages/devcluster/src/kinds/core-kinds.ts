@@ -1,4 +1,4 @@
-import { field, objectAt, stringAt } from "../json/json.ts";
+import { field, objectAt } from "../json/json.ts";
 import { configMapPipeline, namespacePipeline, nodePipeline, secretPipeline } from "./pipelines/built-in-pipeline.ts";
 import { podPipeline } from "./pipelines/pod-pipeline.ts";
 import {
@@ -26,7 +26,6 @@ export const coreKinds: readonly ResourceDefinition[] = [
     columns: namespaceColumns,
     keepsStatusOnCreate: false,
     selectable: ["status.phase"],
-    fieldsOf: (object) => ({ "status.phase": stringAt(object, "status", "phase") ?? "" }),
     pipeline: namespacePipeline,
   }),
   kind({
@@ -61,13 +60,6 @@ export const coreKinds: readonly ResourceDefinition[] = [
       "spec.serviceAccountName",
       "status.phase",
     ],
-    fieldsOf: (object) => ({
-      "spec.nodeName": stringAt(object, "spec", "nodeName") ?? "",
-      "spec.restartPolicy": stringAt(object, "spec", "restartPolicy") ?? "",
-      "spec.schedulerName": stringAt(object, "spec", "schedulerName") ?? "",
-      "spec.serviceAccountName": stringAt(object, "spec", "serviceAccountName") ?? "",
-      "status.phase": stringAt(object, "status", "phase") ?? "",
-    }),
     pipeline: podPipeline,
   }),
   kind({
@@ -77,7 +69,6 @@ export const coreKinds: readonly ResourceDefinition[] = [
     namespaced: true,
     columns: secretColumns,
     selectable: ["type"],
-    fieldsOf: (object) => ({ type: stringAt(object, "type") ?? "" }),
     pipeline: secretPipeline,
   }),
   kind({

@@ -1,5 +1,6 @@
 import { builtInPipeline } from "./pipelines/built-in-pipeline.ts";
 import { defaultColumns } from "./columns/columns.ts";
+import { stringAt } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import type { Schema } from "../schema/schema.ts";
 import { builtInSchema } from "../schema/type-notation.ts";
@@ -27,7 +28,8 @@ export function kind(row: Row): ResourceDefinition {
     unconditionalUpdate: true,
     nameRule: "subdomain",
     selectable: [],
-    fieldsOf: () => ({}),
+    fieldsOf: (object) =>
+      Object.fromEntries((row.selectable ?? []).map((path) => [path, stringAt(object, ...path.split(".")) ?? ""])),
     pipeline: builtInPipeline(),
     ...row,
     // Read at the first use, since most runs never use most kinds.

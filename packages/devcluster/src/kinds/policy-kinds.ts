@@ -1,4 +1,3 @@
-import { builtInPipeline } from "./pipelines/built-in-pipeline.ts";
 import { kind } from "./kind-row.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { bindingColumns } from "./columns/workload-columns.ts";
@@ -14,14 +13,12 @@ export const policyKinds: readonly ResourceDefinition[] = [
     kind: "Role",
     plural: "roles",
     namespaced: true,
-    pipeline: builtInPipeline(),
   }),
   kind({
     ...rbac,
     kind: "ClusterRole",
     plural: "clusterroles",
     namespaced: false,
-    pipeline: builtInPipeline(),
   }),
   kind({
     ...rbac,

@@ -1,3 +1,4 @@
+import { forbiddenValue, notSupported } from "../errors/field-errors.ts";
 import { badRequest, type Cause, invalid } from "../errors/status-error.ts";
 
 const listOptions = { group: "meta.k8s.io", plural: "listoptions", kind: "ListOptions" };
@@ -27,19 +28,22 @@ function listProblems(query: URLSearchParams): readonly Cause[] {
   if (match !== "") {
     if (version === "")
       causes.push(
-        forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"),
+        forbiddenValue("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"),
       );
     if (query.get("continue"))
-      causes.push(forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
-    if (match !== "Exact" && match !== "NotOlderThan") causes.push(unknownMatch(match, `"Exact", "NotOlderThan", ""`));
+      causes.push(
+        forbiddenValue("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"),
+      );
+    if (match !== "Exact" && match !== "NotOlderThan")
+      causes.push(notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]));
     if (match === "Exact" && version === "0") {
       causes.push(
-        forbidden("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+        forbiddenValue("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
       );
     }
   }
   if (query.get("sendInitialEvents") !== null) {
-    causes.push(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+    causes.push(forbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   }
   return causes;
 }
@@ -50,31 +54,24 @@ function watchProblems(query: URLSearchParams): readonly Cause[] {
   const asksInitialEvents = query.get("sendInitialEvents") !== null;
   if (asksInitialEvents && match !== "NotOlderThan") {
     causes.push(
-      forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+      forbiddenValue("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
     );
   }
   if (match !== "") {
     if (!asksInitialEvents) {
       causes.push(
-        forbidden(
+        forbiddenValue(
           "resourceVersionMatch",
           "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
         ),
       );
     }
-    if (match !== "NotOlderThan") causes.push(unknownMatch(match, '"NotOlderThan"'));
+    if (match !== "NotOlderThan") causes.push(notSupported("resourceVersionMatch", match, ["NotOlderThan"]));
     if (query.get("continue")) {
-      causes.push(forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
+      causes.push(
+        forbiddenValue("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"),
+      );
     }
   }
   return causes;
-}
-
-function forbidden(field: string, why: string): Cause {
-  return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
-}
-
-function unknownMatch(match: string, supported: string): Cause {
-  const message = `Unsupported value: ${JSON.stringify(match)}: supported values: ${supported}`;
-  return { reason: "FieldValueNotSupported", message, field: "resourceVersionMatch" };
 }

@@ -1,5 +1,6 @@
 import type { Json } from "../json/json.ts";
 import { quoted } from "../json/quoting.ts";
+import { forbiddenValue, notSupported, tooLong } from "../errors/field-errors.ts";
 import { type Cause, invalid } from "../errors/status-error.ts";
 
 /** The options in the query of a write. */
@@ -31,20 +32,13 @@ export function readWriteOptions(
   const force = query.get("force");
   const causes: Cause[] = [
     ...(force !== null && write === "Patch"
-      ? [
-          {
-            reason: "FieldValueForbidden",
-            message: "Forbidden: may not be specified for non-apply patch",
-            field: "force",
-          },
-        ]
+      ? [forbiddenValue("force", "may not be specified for non-apply patch")]
       : []),
     ...managerProblems(manager),
     ...dryRunProblems(dryRun),
   ];
   if (validation !== "Ignore" && validation !== "Warn" && validation !== "Strict") {
-    const message = `Unsupported value: ${quoted(validation)}: supported values: "", "Ignore", "Strict", "Warn"`;
-    causes.push({ reason: "FieldValueNotSupported", message, field: "fieldValidation" });
+    causes.push(notSupported("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
   }
   if (causes.length > 0) {
     const kind = `${write === "Apply" ? "Patch" : write}Options`;
@@ -60,16 +54,11 @@ export function readWriteOptions(
 
 /** Validates the values of `dryRun`. */
 export function dryRunProblems(values: readonly Json[]): readonly Cause[] {
-  if (values.every((value) => value === "All")) return [];
-  const message = `Unsupported value: ${quoted(values)}: supported values: "All"`;
-  return [{ reason: "FieldValueNotSupported", message, field: "dryRun" }];
+  return values.every((value) => value === "All") ? [] : [notSupported("dryRun", values, ["All"])];
 }
 
 function managerProblems(manager: string): readonly Cause[] {
-  if (Buffer.byteLength(manager) > managerLimitBytes) {
-    const message = `Too long: may not be more than ${managerLimitBytes} bytes`;
-    return [{ reason: "FieldValueTooLong", message, field: "fieldManager" }];
-  }
+  if (Buffer.byteLength(manager) > managerLimitBytes) return [tooLong("fieldManager", managerLimitBytes)];
   const characters = Array.from(manager);
   const index = characters.findIndex((character) => /\p{C}/u.test(character));
   if (index < 0) return [];

@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../jso
 import { decodeObject } from "../resources/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
 import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
+import { required } from "../errors/field-errors.ts";
 import { badRequest, conflict, invalid, notFound } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
@@ -142,7 +143,7 @@ function readConfiguration(
   if (!isObject(body)) throw badRequest("the body of an apply must be an object");
   if (manager === "") {
     throw invalid({ group: "meta.k8s.io", plural: "patchoptions", kind: "PatchOptions" }, "", [
-      { reason: "FieldValueRequired", message: "Required value: is required for apply patch", field: "fieldManager" },
+      required("fieldManager", "is required for apply patch"),
     ]);
   }
   const apiVersion = plainText(body["apiVersion"] ?? "");

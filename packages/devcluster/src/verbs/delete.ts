@@ -4,6 +4,7 @@ import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
 import { at, field, isArray, type Json, type JsonObject, stringAt, withField } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
+import { invalidValue, notSupported } from "../errors/field-errors.ts";
 import {
   badRequest,
   type Cause,
@@ -82,14 +83,12 @@ function isPropagation(value: string | undefined): value is "Background" | "Fore
 
 function propagationProblems(propagation: string | undefined, hasOrphan: boolean): readonly Cause[] {
   if (propagation === undefined) return [];
-  const fail = (reason: string, message: string): Cause => ({ reason, message, field: "propagationPolicy" });
+  const path = "propagationPolicy";
   if (hasOrphan) {
-    const why = "orphanDependents and deletionPropagation cannot be both set";
-    return [fail("FieldValueInvalid", `Invalid value: ${quoted(propagation)}: ${why}`)];
+    return [invalidValue(path, propagation, "orphanDependents and deletionPropagation cannot be both set")];
   }
   if (isPropagation(propagation)) return [];
-  const supported = 'supported values: "Foreground", "Background", "Orphan", "nil"';
-  return [fail("FieldValueNotSupported", `Unsupported value: ${quoted(propagation)}: ${supported}`)];
+  return [notSupported(path, propagation, ["Foreground", "Background", "Orphan", "nil"])];
 }
 
 /** Deletes an object, or sets its deletionTimestamp while it has finalizers. */

@@ -1,6 +1,7 @@
 import { arrayAt, entriesOf, field, isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { quoted, plainText } from "../json/quoting.ts";
+import { invalidValue, required, tooLong } from "../errors/field-errors.ts";
 import { StatusError, badRequest, type Cause, invalid } from "../errors/status-error.ts";
 import { builtInNames } from "../kinds/built-in-names.ts";
 import { apiVersionOf } from "../resources/resource-definition.ts";
@@ -21,7 +22,7 @@ export function metadataProblems(definition: ResourceDefinition, object: JsonObj
     // The suffix makes a base that ends in a dash a valid name.
     ...(base === "" ? [] : nameProblems("metadata.generateName", base, definition.nameRule, base.replace(/-$/, "a"))),
     ...(name === ""
-      ? [cause("metadata.name", "FieldValueRequired", "Required value: name or generateName is required")]
+      ? [required("metadata.name", "name or generateName is required")]
       : nameProblems("metadata.name", name, definition.nameRule)),
     ...entriesOf(field(field(object, "metadata"), "labels")).flatMap(([key, value]) => labelProblems(key, value)),
     ...annotationProblems(entriesOf(field(field(object, "metadata"), "annotations"))),
@@ -42,22 +43,21 @@ function annotationProblems(annotations: readonly (readonly [string, Json])[]): 
     0,
   );
   if (size <= annotationsLimitBytes) return problems;
-  const message = `Too long: may not be more than ${annotationsLimitBytes} bytes`;
-  return [...problems, cause("metadata.annotations", "FieldValueTooLong", message)];
+  return [...problems, tooLong("metadata.annotations", annotationsLimitBytes)];
 }
 
 function finalizerProblems(finalizer: string, index: number, isCore: boolean): readonly Cause[] {
   const problems = qualifiedNameProblems("metadata.finalizers", finalizer);
   if (!isCore || finalizer.includes("/") || standardFinalizers.has(finalizer)) return problems;
   const why = "name is neither a standard finalizer name nor is it fully qualified";
-  return [...problems, wrong(`metadata.finalizers[${index}]`, finalizer, why)];
+  return [...problems, invalidValue(`metadata.finalizers[${index}]`, finalizer, why)];
 }
 
 function ownerProblems(owner: Json): readonly Cause[] {
   return ["apiVersion", "kind", "name", "uid"].flatMap((key) => {
     if (stringAt(owner, key)) return [];
     const why = key === "apiVersion" ? "version must not be empty" : "must not be empty";
-    return [wrong(`metadata.ownerReferences.${key}`, "", why)];
+    return [invalidValue(`metadata.ownerReferences.${key}`, "", why)];
   });
 }
 
@@ -68,7 +68,7 @@ function checkKind(definition: ResourceDefinition, apiVersion: string, kind: str
   if (definition.origin === "custom") {
     const [group] = apiVersion.includes("/") ? apiVersion.split("/") : [""];
     const sent = { group: group ?? "", plural: definition.plural, kind };
-    const wrongKind = wrong("kind", kind, `must be ${definition.kind}`);
+    const wrongKind = invalidValue("kind", kind, `must be ${definition.kind}`);
     if (kind !== definition.kind) throw invalid(sent, name, [wrongKind]);
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
@@ -131,17 +131,17 @@ function nameProblems(
   rule: ResourceDefinition["nameRule"],
   checked = name,
 ): readonly Cause[] {
-  return nameErrors(checked, rule).map((why) => wrong(path, name, why));
+  return nameErrors(checked, rule).map((why) => invalidValue(path, name, why));
 }
 
 function qualifiedNameProblems(path: string, key: string, checked = key): readonly Cause[] {
-  return qualifiedNameErrors(checked).map((why) => wrong(path, key, why));
+  return qualifiedNameErrors(checked).map((why) => invalidValue(path, key, why));
 }
 
 function labelProblems(key: string, value: Json): readonly Cause[] {
   const problems = qualifiedNameProblems("metadata.labels", key);
   if (typeof value !== "string") return problems;
-  return [...problems, ...labelValueErrors(value).map((why) => wrong("metadata.labels", value, why))];
+  return [...problems, ...labelValueErrors(value).map((why) => invalidValue("metadata.labels", value, why))];
 }
 
 function controllerProblems(owners: readonly Json[]): readonly Cause[] {
@@ -150,16 +150,6 @@ function controllerProblems(owners: readonly Json[]): readonly Cause[] {
   const names = controllers
     .map((owner) => `${stringAt(owner, "kind") ?? ""}/${stringAt(owner, "name") ?? ""}`)
     .join(" and ");
-  const message =
-    `Invalid value: ${quoted(owners)}: Only one reference can have Controller set to true. ` +
-    `Found "true" in references for ${names}`;
-  return [cause("metadata.ownerReferences", "FieldValueInvalid", message)];
-}
-
-function cause(path: string, reason: string, message: string): Cause {
-  return { reason, message, field: path };
-}
-
-function wrong(path: string, value: string, why: string): Cause {
-  return cause(path, "FieldValueInvalid", `Invalid value: ${quoted(value)}: ${why}`);
+  const why = `Only one reference can have Controller set to true. Found "true" in references for ${names}`;
+  return [invalidValue("metadata.ownerReferences", owners, why)];
 }

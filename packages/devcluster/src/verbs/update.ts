@@ -5,6 +5,7 @@ import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } fr
 import { decodeObject } from "../resources/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
 import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
+import { forbiddenValue, invalidValue } from "../errors/field-errors.ts";
 import { StatusError, conflict, invalid, isStatusError, notFound } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
@@ -71,9 +72,8 @@ function readable<T>(isPatch: boolean, read: () => T): T {
     const why =
       isPatch && isStatusError(error) ? /^[^:]* cannot be handled as an? [^:]*: (.*)$/s.exec(error.message) : null;
     if (why === null) throw error;
-    const message = `Invalid value: "the patched object": ${why[1]}`;
     const nothing = { group: "", plural: "", kind: "" };
-    throw invalid(nothing, "", [{ reason: "FieldValueInvalid", message, field: "patch" }]);
+    throw invalid(nothing, "", [invalidValue("patch", "the patched object", `${why[1]}`)]);
   }
 }
 
@@ -116,8 +116,7 @@ function checkPreconditions(
   const isIgnored = !isReplace && subresource === "status" && definition.origin === "custom";
   if (uid && uid !== live.metadata.uid && !isIgnored) {
     if (!isReplace) {
-      const message = `Invalid value: ${quoted(uid)}: field is immutable`;
-      throw invalid(definition, name, [{ reason: "FieldValueInvalid", message, field: "metadata.uid" }]);
+      throw invalid(definition, name, [invalidValue("metadata.uid", uid, "field is immutable")]);
     }
     const place = `${definition.plural}/${namespaceOf(live) === "" ? "" : `${namespaceOf(live)}/`}${name}`;
     throw conflict(
@@ -129,8 +128,7 @@ function checkPreconditions(
   }
   const end = stringAt(wanted, "metadata", "deletionTimestamp");
   if (isReplace && end && end !== live.metadata.deletionTimestamp) {
-    const message = `Invalid value: ${quoted(end)}: field is immutable`;
-    throw invalid(definition, name, [{ reason: "FieldValueInvalid", message, field: "metadata.deletionTimestamp" }]);
+    throw invalid(definition, name, [invalidValue("metadata.deletionTimestamp", end, "field is immutable")]);
   }
   const sent = stringAt(wanted, "metadata", "resourceVersion");
   const version = sent === "0" ? undefined : sent;
@@ -139,10 +137,9 @@ function checkPreconditions(
   }
   if (version && version !== live.metadata.resourceVersion) throw conflict(definition, name);
   if (!version && isReplace && !definition.unconditionalUpdate) {
-    const message = "Invalid value: 0: must be specified for an update";
     // Only here, Kubernetes names the kind by its resource.
     throw invalid({ ...definition, kind: definition.plural }, name, [
-      { reason: "FieldValueInvalid", message, field: "metadata.resourceVersion" },
+      invalidValue("metadata.resourceVersion", 0, "must be specified for an update"),
     ]);
   }
 }
@@ -189,10 +186,8 @@ function rejectNewFinalizers(definition: ResourceDefinition, live: StoredObject,
   const added = arrayAt(next, "metadata", "finalizers").filter((finalizer) => !before.has(finalizer));
   if (added.length === 0) return;
   const names = added.map((finalizer) => JSON.stringify(finalizer)).join(", ");
-  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${names}}`;
-  throw invalid(definition, live.metadata.name, [
-    { reason: "FieldValueForbidden", message, field: "metadata.finalizers" },
-  ]);
+  const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${names}}`;
+  throw invalid(definition, live.metadata.name, [forbiddenValue("metadata.finalizers", why)]);
 }
 
 function bumpGeneration(definition: ResourceDefinition, live: StoredObject, next: JsonObject): JsonObject {

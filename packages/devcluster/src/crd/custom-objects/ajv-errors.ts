@@ -1,6 +1,7 @@
 import type { ErrorObject } from "ajv";
 import { isArray, isObject, type Json, jsonTypeOf } from "../../json/json.ts";
 import { quoted, plainText } from "../../json/quoting.ts";
+import { notSupported, required, tooLong } from "../../errors/field-errors.ts";
 import type { Cause } from "../../errors/status-error.ts";
 
 /**
@@ -49,6 +50,11 @@ function causeOf(error: ErrorObject): Cause {
     field: shownField(path),
   });
   const limit = String(error.params["limit"]);
+  const tooMany = (count: number): Cause => ({
+    reason: "FieldValueTooMany",
+    message: `Too many: ${count}: must have at most ${limit} items`,
+    field: shownField(path),
+  });
   switch (error.keyword) {
     case "type": {
       const given = jsonTypeOf(value);
@@ -68,13 +74,12 @@ function causeOf(error: ErrorObject): Cause {
     }
     case "required": {
       const missing = String(error.params["missingProperty"]);
-      return { reason: "FieldValueRequired", message: "Required value", field: joined(path, missing) };
+      return required(joined(path, missing));
     }
     case "enum": {
       const allowed: unknown = error.params["allowedValues"];
-      const list = (isArray(allowed) ? allowed : []).filter((item) => item !== null).map((item) => quoted(item));
-      const message = `Unsupported value: ${quoted(value)}: supported values: ${list.join(", ")}`;
-      return { reason: "FieldValueNotSupported", message, field: shownField(path) };
+      const known = (isArray(allowed) ? allowed : []).filter((item) => item !== null);
+      return notSupported(shownField(path), value, known);
     }
     case "minimum":
       return wrong(`should be greater than or equal to ${limit}`);
@@ -96,26 +101,15 @@ function causeOf(error: ErrorObject): Cause {
     case "minLength":
       return wrong(`should be at least ${limit} chars long`);
     case "maxLength":
-      return {
-        reason: "FieldValueTooLong",
-        message: `Too long: may not be more than ${limit} bytes`,
-        field: shownField(path),
-      };
+      return tooLong(shownField(path), limit);
     case "minItems":
       return wrong(`should have at least ${limit} items`, String(isArray(value) ? value.length : 0));
-    case "maxItems": {
-      const count = isArray(value) ? value.length : 0;
-      const message = `Too many: ${count}: must have at most ${limit} items`;
-      return { reason: "FieldValueTooMany", message, field: shownField(path) };
-    }
+    case "maxItems":
+      return tooMany(isArray(value) ? value.length : 0);
     case "minProperties":
       return wrong(`should have at least ${limit} properties`);
     case "maxProperties":
-      return {
-        reason: "FieldValueTooMany",
-        message: `Too many: ${Object.keys(isObject(value) ? value : {}).length}: must have at most ${limit} items`,
-        field: shownField(path),
-      };
+      return tooMany(Object.keys(isObject(value) ? value : {}).length);
     case "uniqueItems":
       return wrong("shouldn't contain duplicates");
     case "oneOf":

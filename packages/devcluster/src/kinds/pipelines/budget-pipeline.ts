@@ -1,7 +1,9 @@
 import { arrayAt, at, type Json, objectAt, stringAt } from "../../json/json.ts";
-import { quoted } from "../../json/quoting.ts";
+import { forbiddenValue, invalidValue, notSupported, required } from "../../errors/field-errors.ts";
 import type { Cause } from "../../errors/status-error.ts";
 import { builtInPipeline } from "./built-in-pipeline.ts";
+
+const policies = ["AlwaysAllow", "IfHealthyBudget"];
 
 /** PodDisruptionBudgets: `minAvailable` or `maxUnavailable`, not both. */
 export const disruptionBudgetPipeline = builtInPipeline({
@@ -18,16 +20,10 @@ export const disruptionBudgetPipeline = builtInPipeline({
   validate(budget) {
     const bounds = ["minAvailable", "maxUnavailable"].flatMap((key) => boundProblems(key, at(budget, "spec", key)));
     const policy = stringAt(budget, "spec", "unhealthyPodEvictionPolicy");
-    const policyProblems: readonly Cause[] =
-      policy === undefined || policy === "AlwaysAllow" || policy === "IfHealthyBudget"
+    const policyProblems =
+      policy === undefined || policies.includes(policy)
         ? []
-        : [
-            {
-              reason: "FieldValueNotSupported",
-              message: `Unsupported value: ${quoted(policy)}: supported values: "AlwaysAllow", "IfHealthyBudget"`,
-              field: "spec.unhealthyPodEvictionPolicy",
-            },
-          ];
+        : [notSupported("spec.unhealthyPodEvictionPolicy", policy, policies)];
     const selector = selectorProblems(at(budget, "spec", "selector"), "spec.selector");
     if (bounds.length + policyProblems.length + selector.length > 0) return [...bounds, ...policyProblems, ...selector];
     const both = ["minAvailable", "maxUnavailable"].every((key) => at(budget, "spec", key) !== undefined);
@@ -38,8 +34,7 @@ export const disruptionBudgetPipeline = builtInPipeline({
       MaxUnavailable: at(budget, "spec", "maxUnavailable") ?? null,
       UnhealthyPodEvictionPolicy: policy ?? null,
     };
-    const message = `Invalid value: ${quoted(shown)}: minAvailable and maxUnavailable cannot be both set`;
-    return [{ reason: "FieldValueInvalid", message, field: "spec" }];
+    return [invalidValue("spec", shown, "minAvailable and maxUnavailable cannot be both set")];
   },
 });
 
@@ -52,16 +47,13 @@ function selectorProblems(selector: Json | undefined, path: string): readonly Ca
     const operator = stringAt(expression, "operator") ?? "";
     const hasValues = arrayAt(expression, "values").length > 0;
     if (!selectorOperators.has(operator)) {
-      const message = `Invalid value: ${quoted(operator)}: not a valid selector operator`;
-      return [{ reason: "FieldValueInvalid", message, field: `${place}.operator` }];
+      return [invalidValue(`${place}.operator`, operator, "not a valid selector operator")];
     }
     if (operator.endsWith("In") && !hasValues) {
-      const message = "Required value: must be specified when `operator` is 'In' or 'NotIn'";
-      return [{ reason: "FieldValueRequired", message, field: `${place}.values` }];
+      return [required(`${place}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
     }
     if (!operator.endsWith("In") && hasValues) {
-      const message = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-      return [{ reason: "FieldValueForbidden", message, field: `${place}.values` }];
+      return [forbiddenValue(`${place}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
     }
     return [];
   });
@@ -69,9 +61,7 @@ function selectorProblems(selector: Json | undefined, path: string): readonly Ca
 
 /** A bound of a budget is a number of pods or a percentage of them. */
 function boundProblems(key: string, bound: Json | undefined): readonly Cause[] {
-  const fail = (why: string): readonly Cause[] => [
-    { reason: "FieldValueInvalid", message: `Invalid value: ${quoted(bound ?? null)}: ${why}`, field: `spec.${key}` },
-  ];
+  const fail = (why: string) => [invalidValue(`spec.${key}`, bound ?? null, why)];
   if (typeof bound === "number" && bound < 0) return fail("must be greater than or equal to 0");
   if (typeof bound !== "string" || /^[0-9]+%$/.test(bound)) return [];
   return fail(

@@ -1,5 +1,6 @@
 import { arrayAt, at, entriesOf, field, jsonEqual, type JsonObject, objectAt, stringAt } from "../../json/json.ts";
-import { quoted, plainText } from "../../json/quoting.ts";
+import { forbiddenValue, invalidValue, notSupported, required, tooLong } from "../../errors/field-errors.ts";
+import { plainText } from "../../json/quoting.ts";
 import { badRequest, type Cause } from "../../errors/status-error.ts";
 import { qualifiedNameErrors } from "../../objects/names.ts";
 import type { SchemaPipeline } from "../../resources/resource-definition.ts";
@@ -18,10 +19,6 @@ export function builtInPipeline({ prepare, complete, validate }: BuiltInRules = 
     ...(complete === undefined ? {} : { complete }),
     validate: (object, live, part = "all") => validate?.(object, live, part) ?? [],
   };
-}
-
-function required(path: string): Cause {
-  return { reason: "FieldValueRequired", message: "Required value", field: path };
 }
 
 function requireText(object: JsonObject, ...path: readonly string[]): readonly Cause[] {
@@ -67,8 +64,7 @@ const requiredKeys: Readonly<Record<string, readonly string[]>> = {
 
 function typeProblems(secret: JsonObject, live: JsonObject | undefined): readonly Cause[] {
   if (live === undefined || jsonEqual(at(live, "type"), at(secret, "type"))) return [];
-  const message = `Invalid value: ${quoted(at(secret, "type") ?? "")}: field is immutable`;
-  return [{ reason: "FieldValueInvalid", message, field: "type" }];
+  return [invalidValue("type", at(secret, "type") ?? "", "field is immutable")];
 }
 
 /** Throws 400 in the words of Go's decoder, without the value, which may be an unencoded secret. */
@@ -83,11 +79,7 @@ function rejectInvalidBase64(kind: string, text: string): void {
 
 function keyProblems(object: JsonObject, part: string): readonly Cause[] {
   return entriesOf(field(object, part)).flatMap(([key]): Cause[] => {
-    const wrong = (why: string): Cause => ({
-      reason: "FieldValueInvalid",
-      message: `Invalid value: ${quoted(key)}: ${why}`,
-      field: `${part}[${key}]`,
-    });
+    const wrong = (why: string): Cause => invalidValue(`${part}[${key}]`, key, why);
     if (key.length > 253) return [wrong("must be no more than 253 characters")];
     if (!/^[-._a-zA-Z0-9]+$/.test(key)) {
       return [
@@ -107,11 +99,10 @@ function immutableProblems(
   parts: readonly string[],
 ): readonly Cause[] {
   if (field(live, "immutable") !== true) return [];
-  const message = "Forbidden: field is immutable when `immutable` is set";
   return [
     ...(field(object, "immutable") === true ? [] : ["immutable"]),
     ...parts.filter((part) => !jsonEqual(field(live, part) ?? {}, field(object, part) ?? {})),
-  ].map((name) => ({ reason: "FieldValueForbidden", message, field: name }));
+  ].map((name) => forbiddenValue(name, "field is immutable when `immutable` is set"));
 }
 
 /** The maximum total size of the values of a ConfigMap or Secret. */
@@ -127,9 +118,7 @@ function sizeProblems(object: JsonObject, parts: readonly string[], path: string
       }, 0),
     0,
   );
-  if (size <= dataLimitBytes) return [];
-  const message = `Too long: may not be more than ${dataLimitBytes} bytes`;
-  return [{ reason: "FieldValueTooLong", message, field: path }];
+  return size <= dataLimitBytes ? [] : [tooLong(path, dataLimitBytes)];
 }
 
 /** ConfigMaps: valid keys, each with text or binary data. */
@@ -143,13 +132,7 @@ export const configMapPipeline = builtInPipeline({
     ...entriesOf(field(map, "data")).flatMap(([key]): Cause[] =>
       at(map, "binaryData", key) === undefined
         ? []
-        : [
-            {
-              reason: "FieldValueInvalid",
-              message: `Invalid value: ${quoted(key)}: duplicate of key present in binaryData`,
-              field: `data[${key}]`,
-            },
-          ],
+        : [invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData")],
     ),
     ...keyProblems(map, "binaryData"),
     ...sizeProblems(map, ["data", "binaryData"], "[]"),
@@ -177,8 +160,7 @@ export const namespacePipeline = builtInPipeline({
     const isGoing = stringAt(namespace, "metadata", "deletionTimestamp") !== undefined;
     if (phase === "" || (phase === "Active") !== isGoing) return [];
     const [wanted, when] = isGoing ? ["Terminating", "is not empty"] : ["Active", "is empty"];
-    const message = `Invalid value: ${quoted(phase)}: may only be '${wanted}' if \`deletionTimestamp\` ${when}`;
-    return [{ reason: "FieldValueInvalid", message, field: "status.Phase" }];
+    return [invalidValue("status.Phase", phase, `may only be '${wanted}' if \`deletionTimestamp\` ${when}`)];
   },
 });
 
@@ -226,16 +208,11 @@ export const nodePipeline = builtInPipeline({
     ...arrayAt(node, "spec", "taints").flatMap((taint, index): Cause[] => {
       const effect = stringAt(taint, "effect") ?? "";
       const key = stringAt(taint, "key") ?? "";
-      const keyProblems = qualifiedNameErrors(key).map((why) => ({
-        reason: "FieldValueInvalid",
-        message: `Invalid value: ${quoted(key)}: ${why}`,
-        field: `metadata.taints[${index}].key`,
-      }));
+      const place = `metadata.taints[${index}]`;
+      const keyProblems = qualifiedNameErrors(key).map((why) => invalidValue(`${place}.key`, key, why));
       if (taintEffects.includes(effect)) return keyProblems;
-      if (effect === "") return [...keyProblems, required(`metadata.taints[${index}].effect`)];
-      const supported = taintEffects.map((known) => quoted(known)).join(", ");
-      const message = `Unsupported value: ${quoted(effect)}: supported values: ${supported}`;
-      return [...keyProblems, { reason: "FieldValueNotSupported", message, field: `metadata.taints[${index}].effect` }];
+      if (effect === "") return [...keyProblems, required(`${place}.effect`)];
+      return [...keyProblems, notSupported(`${place}.effect`, effect, taintEffects)];
     }),
     ...changedOnce(node, live, "spec", "providerID"),
   ],
@@ -245,13 +222,7 @@ export const nodePipeline = builtInPipeline({
 function changedOnce(object: JsonObject, live: JsonObject | undefined, ...path: readonly string[]): readonly Cause[] {
   const before = stringAt(live, ...path);
   if (!before || stringAt(object, ...path) === before) return [];
-  return [
-    {
-      reason: "FieldValueForbidden",
-      message: 'Forbidden: node updates may not change providerID except from "" to valid',
-      field: path.join("."),
-    },
-  ];
+  return [forbiddenValue(path.join("."), 'node updates may not change providerID except from "" to valid')];
 }
 
 /** VolumeAttachments require a driver, a node and a source. */
@@ -286,8 +257,7 @@ export const leasePipeline = builtInPipeline({
   validate(lease) {
     const duration = at(lease, "spec", "leaseDurationSeconds");
     if (typeof duration !== "number" || duration > 0) return [];
-    const message = `Invalid value: ${duration}: must be greater than 0`;
-    return [{ reason: "FieldValueInvalid", message, field: "spec.leaseDurationSeconds" }];
+    return [invalidValue("spec.leaseDurationSeconds", duration, "must be greater than 0")];
   },
 });
 

@@ -9,7 +9,7 @@ import {
   objectAt,
   stringAt,
 } from "../../json/json.ts";
-import { quoted } from "../../json/quoting.ts";
+import { duplicateValue, notSupported, required } from "../../errors/field-errors.ts";
 import type { Cause } from "../../errors/status-error.ts";
 import { qualifiedNameErrors } from "../../objects/names.ts";
 import { builtInPipeline } from "./built-in-pipeline.ts";
@@ -47,44 +47,28 @@ export function withTemplateDefaults(spec: JsonObject): JsonObject {
   };
 }
 
+const restartPolicies = ["Always", "OnFailure", "Never"];
+
 /** Validates the spec of a pod, or of a template at `prefix`. */
 export function podProblems(pod: Json | undefined, prefix = ""): readonly Cause[] {
   const path = `${prefix}spec`;
   const containers = arrayAt(pod, "spec", "containers");
-  if (containers.length === 0) return [problem(`${path}.containers`, "FieldValueRequired", "Required value")];
+  if (containers.length === 0) return [required(`${path}.containers`)];
   const policy = stringAt(pod, "spec", "restartPolicy");
   const names = containers.map((container) => stringAt(container, "name"));
   return [
     ...containers.flatMap((container, index) => [
       ...["name", "image"].flatMap((key) =>
-        stringAt(container, key)
-          ? []
-          : [problem(`${path}.containers[${index}].${key}`, "FieldValueRequired", "Required value")],
+        stringAt(container, key) ? [] : [required(`${path}.containers[${index}].${key}`)],
       ),
       ...(names[index] !== undefined && names.indexOf(names[index]) < index
-        ? [
-            problem(
-              `${path}.containers[${index}].name`,
-              "FieldValueDuplicate",
-              `Duplicate value: ${quoted(names[index])}`,
-            ),
-          ]
+        ? [duplicateValue(`${path}.containers[${index}].name`, names[index])]
         : []),
     ]),
-    ...(policy === undefined || ["Always", "OnFailure", "Never"].includes(policy)
+    ...(policy === undefined || restartPolicies.includes(policy)
       ? []
-      : [
-          problem(
-            `${path}.restartPolicy`,
-            "FieldValueNotSupported",
-            `Unsupported value: ${quoted(policy)}: supported values: "Always", "OnFailure", "Never"`,
-          ),
-        ]),
+      : [notSupported(`${path}.restartPolicy`, policy, restartPolicies)]),
   ];
-}
-
-function problem(path: string, reason: string, message: string): Cause {
-  return { reason, message, field: path };
 }
 
 /** The tolerations that admission adds by default: five minutes on a failed node. */

@@ -9,7 +9,7 @@ import {
   objectAt,
   stringAt,
 } from "../../json/json.ts";
-import { quoted } from "../../json/quoting.ts";
+import { forbiddenValue, invalidValue } from "../../errors/field-errors.ts";
 import type { Cause } from "../../errors/status-error.ts";
 
 const mutable: ReadonlySet<string> = new Set(["activeDeadlineSeconds", "tolerations", "schedulingGates"]);
@@ -21,7 +21,7 @@ const mutable: ReadonlySet<string> = new Set(["activeDeadlineSeconds", "tolerati
 export function podUpdateProblems(next: JsonObject, live: JsonObject): readonly Cause[] {
   for (const part of ["containers", "initContainers"]) {
     if (arrayAt(next, part).length !== arrayAt(live, part).length) {
-      return [forbidden(`spec.${part}`, "pod updates may not add or remove containers")];
+      return [forbiddenValue(`spec.${part}`, "pod updates may not add or remove containers")];
     }
   }
   const changed = Object.keys({ ...live, ...next })
@@ -33,14 +33,8 @@ export function podUpdateProblems(next: JsonObject, live: JsonObject): readonly 
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n" +
     `changed: ${changed.join(", ")}`;
-  return [forbidden("spec", why)];
+  return [forbiddenValue("spec", why)];
 }
-
-const forbidden = (field: string, why: string): Cause => ({
-  reason: "FieldValueForbidden",
-  message: `Forbidden: ${why}`,
-  field,
-});
 
 function withoutImages(value: Json | undefined): Json | undefined {
   return isArray(value) ? value.map((item) => (isObject(item) ? { ...item, image: undefined } : item)) : value;
@@ -51,10 +45,6 @@ export function podConditionProblems(pod: JsonObject, faultsOf: (type: string) =
   return arrayAt(objectAt(pod, "status"), "conditions").flatMap((condition, index) => {
     const type = stringAt(condition, "type") ?? "";
     const isOwn = at(condition, "type") !== undefined && type.includes("/");
-    return (isOwn ? faultsOf(type) : []).map((why) => ({
-      reason: "FieldValueInvalid",
-      message: `Invalid value: ${quoted(type)}: ${why}`,
-      field: `status.conditions[${index}].Type`,
-    }));
+    return (isOwn ? faultsOf(type) : []).map((why) => invalidValue(`status.conditions[${index}].Type`, type, why));
   });
 }

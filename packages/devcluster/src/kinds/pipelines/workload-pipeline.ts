@@ -1,5 +1,5 @@
 import { at, isObject, jsonEqual, type JsonObject, objectAt, withField } from "../../json/json.ts";
-import { quoted } from "../../json/quoting.ts";
+import { invalidValue, required } from "../../errors/field-errors.ts";
 import { matcherOfSelectorObject } from "../../selectors/label-selector.ts";
 import type { Cause } from "../../errors/status-error.ts";
 import { podProblems, withTemplateDefaults } from "./pod-pipeline.ts";
@@ -28,19 +28,16 @@ export function workloadPipeline(defaults: JsonObject): SchemaPipeline {
 function selectorProblems(object: JsonObject, live: JsonObject | undefined): readonly Cause[] {
   const path = "spec.selector";
   const selector = at(object, "spec", "selector");
-  if (!isObject(selector)) return [{ reason: "FieldValueRequired", message: "Required value", field: path }];
+  if (!isObject(selector)) return [required(path)];
   if (Object.keys(objectAt(selector, "matchLabels")).length === 0 && at(selector, "matchExpressions") === undefined) {
-    const message = `Invalid value: ${quoted(selector)}: empty selector is invalid for deployment`;
-    return [{ reason: "FieldValueInvalid", message, field: path }];
+    return [invalidValue(path, selector, "empty selector is invalid for deployment")];
   }
   if (live !== undefined && !jsonEqual(at(live, "spec", "selector"), selector)) {
-    const message = `Invalid value: ${quoted(selector)}: field is immutable`;
-    return [{ reason: "FieldValueInvalid", message, field: path }];
+    return [invalidValue(path, selector, "field is immutable")];
   }
   const labels = objectAt(object, "spec", "template", "metadata", "labels");
   if (matcherOfSelectorObject(selector)(labels)) return [];
-  const message = `Invalid value: ${quoted(labels)}: \`selector\` does not match template \`labels\``;
-  return [{ reason: "FieldValueInvalid", message, field: "spec.template.metadata.labels" }];
+  return [invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")];
 }
 
 /** The roleRef of a binding is immutable. */
@@ -48,9 +45,8 @@ export const bindingPipeline: SchemaPipeline = {
   prepare: (object) => ({ object: withField(object, ["subjects"], at(object, "subjects")), unknown: [] }),
   validate(object, live) {
     const role = at(object, "roleRef");
-    if (!isObject(role)) return [{ reason: "FieldValueRequired", message: "Required value", field: "roleRef.name" }];
+    if (!isObject(role)) return [required("roleRef.name")];
     if (live === undefined || jsonEqual(at(live, "roleRef"), role)) return [];
-    const message = `Invalid value: ${quoted(role)}: cannot change roleRef`;
-    return [{ reason: "FieldValueInvalid", message, field: "roleRef" }];
+    return [invalidValue("roleRef", role, "cannot change roleRef")];
   },
 };
