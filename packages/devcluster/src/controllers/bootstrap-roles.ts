@@ -2,6 +2,7 @@ import type { JsonObject } from "../json/json.ts";
 import type { ServerContext } from "../resources/server-context.ts";
 import { createObject } from "../verbs/create.ts";
 import { rbacGroup } from "../access/rbac-rules.ts";
+import { serverOptions } from "./custom-resources.ts";
 
 /** A ClusterRole that every cluster starts with, and the groups that are bound to it. */
 interface BootstrapRole {
@@ -50,13 +51,6 @@ const bootstrapRoles: readonly BootstrapRole[] = [
     rules: [read(...health)],
   },
 ];
-
-const serverOptions = {
-  dryRun: false,
-  fieldManager: "kube-apiserver",
-  fieldValidation: "Ignore",
-  force: false,
-} as const;
 
 /** Creates the bootstrap roles and their bindings where they are missing. */
 export function createBootstrapRoles(context: ServerContext): void {

@@ -1,10 +1,10 @@
+import { apiTime } from "@millwright/kube";
 import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
 import { crdCleanupFinalizer } from "../crd/crd-pipeline.ts";
 import { definitionsOf } from "../crd/definitions-of.ts";
 import { at, jsonEqual, type JsonObject, objectAt, withField } from "../json/json.ts";
 import type { ServerContext } from "../resources/server-context.ts";
 import { isTrue, withCondition } from "../objects/conditions.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import { deleteObject } from "../verbs/delete.ts";
 import { commit, updateObject } from "../verbs/update.ts";
 import { createDeferredRun } from "./deferred-run.ts";
@@ -71,10 +71,10 @@ function acceptNames(context: ServerContext, crd: StoredObject): void {
   if (crdKind === undefined || crd.metadata.deletionTimestamp !== undefined) return;
   const names = objectAt(crd, "spec", "names");
   if (isTrue(crd, "Established") && jsonEqual(at(crd, "status", "acceptedNames"), names)) return;
-  const now = rfc3339(context.clock.now());
+  const now = apiTime(context.clock.now());
   const write = (change: (live: JsonObject) => JsonObject): void => {
     const ref = { namespace: "", name: crd.metadata.name };
-    updateObject(context, crdKind, { ref, subresource: "status", options: controllerOptions, change });
+    updateObject(context, crdKind, { ref, subresource: "status", options: serverOptions, change });
   };
   const named = "the initial names have been accepted";
   write((live) => {
@@ -93,7 +93,8 @@ function acceptNames(context: ServerContext, crd: StoredObject): void {
   );
 }
 
-const controllerOptions = {
+/** The options of other writes by the server's own controllers. */
+export const serverOptions = {
   dryRun: false,
   fieldManager: "kube-apiserver",
   fieldValidation: "Ignore",

@@ -5,17 +5,11 @@ import type { ServerContext } from "../resources/server-context.ts";
 import { createObject } from "../verbs/create.ts";
 import { deleteObject } from "../verbs/delete.ts";
 import { commit } from "../verbs/update.ts";
-import { backgroundDeletion } from "./custom-resources.ts";
+import { backgroundDeletion, serverOptions } from "./custom-resources.ts";
 import { createDeferredRun } from "./deferred-run.ts";
 
 const namespaces = "namespaces.";
 const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
-const serverOptions = {
-  dryRun: false,
-  fieldManager: "kube-apiserver",
-  fieldValidation: "Ignore",
-  force: false,
-} as const;
 
 /**
  * Creates the namespaces that every cluster starts with and the default ServiceAccount of each namespace, and deletes the

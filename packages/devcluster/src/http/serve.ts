@@ -1,3 +1,4 @@
+import { apiTime } from "@millwright/kube";
 import { createHash } from "node:crypto";
 import { aggregatedVersion, apiGroupDiscoveryList } from "../discovery/aggregated-discovery.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "../discovery/legacy-discovery.ts";
@@ -7,7 +8,6 @@ import type { ServerContext } from "../resources/server-context.ts";
 import { openApiV2 } from "../openapi/openapi-v2.ts";
 import { openApiDocument, openApiRoot } from "../openapi/openapi-v3.ts";
 import { unknownResource } from "../errors/status-error.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import { evaluateReview } from "../verbs/reviews.ts";
 import { type ApiRequest, readJsonBody } from "./api-request.ts";
 import { sendBytes, sendJson, sendText } from "./response.ts";
@@ -48,7 +48,7 @@ export async function serve(context: ServerContext, request: ApiRequest): Promis
     (kind) => kind.group === resource?.group && kind.version === resource.version && kind.plural === resource.plural,
   );
   if (review !== undefined && request.method === "POST") {
-    const time = rfc3339(context.clock.now());
+    const time = apiTime(context.clock.now());
     return sendJson(response, 201, evaluateReview(review, await readJsonBody(raw), { ...request.access, time }));
   }
   raw.resume();

@@ -11,30 +11,36 @@ export const quantityRule =
  * `1024Mi` is `1Gi`). Undefined for an invalid one.
  */
 export function canonicalQuantity(text: string): string | undefined {
-  const match = pattern.exec(text);
-  if (match === null) return undefined;
-  const [, sign = "", whole = "", fraction = "", suffix = "", exponent] = match;
-  if (whole === "" && fraction === "") return undefined;
-  const binary = binarySuffixes.findIndex((candidate) => candidate === suffix);
-  const negative = sign === "-" ? "-" : "";
-  const digits = BigInt(`${whole}${fraction}`);
-  if (binary > 0) {
-    const scaled = digits * 1024n ** BigInt(binary);
-    const units = scaled / 10n ** BigInt(fraction.length);
-    return (
-      negative +
-      (units * 10n ** BigInt(fraction.length) === scaled
-        ? inBinary(units)
-        : decimal(nano(digits * 1024n ** BigInt(binary), fraction.length)))
-    );
+  const nanos = quantityInNanos(text);
+  if (nanos === undefined) return undefined;
+  const [, , , , suffix = "", exponent] = pattern.exec(text) ?? [];
+  const amount = nanos < 0n ? -nanos : nanos;
+  return (text.startsWith("-") ? "-" : "") + inFamily(amount, suffix, exponent !== undefined);
+}
+
+function inFamily(nanos: bigint, suffix: string, hasExponent: boolean): string {
+  if (nanos === 0n) return "0";
+  if (suffix.endsWith("i") && nanos % 1_000_000_000n === 0n) {
+    const [units, steps] = divided(nanos / 1_000_000_000n, 1024n, binarySuffixes.length - 1);
+    return `${units}${binarySuffixes[steps] ?? ""}`;
   }
-  const power =
-    exponent === undefined
-      ? 3 * (decimalSuffixes.findIndex((candidate) => candidate === suffix) - 3)
-      : Number(exponent);
-  const nanos =
-    power >= 0 ? nano(digits * 10n ** BigInt(power), fraction.length) : nano(digits, fraction.length - power);
-  return negative + (exponent === undefined ? decimal(nanos) : withExponent(nanos));
+  if (hasExponent) {
+    const [value, steps] = divided(nanos, 1000n, Number.POSITIVE_INFINITY);
+    return steps === 3 ? String(value) : `${value}e${3 * steps - 9}`;
+  }
+  const [value, steps] = divided(nanos, 1000n, decimalSuffixes.length - 1);
+  return `${value}${decimalSuffixes[steps] ?? ""}`;
+}
+
+/** A number divided as often as it allows, at most so many times. */
+function divided(value: bigint, divisor: bigint, most: number): readonly [value: bigint, steps: number] {
+  let rest = value;
+  let steps = 0;
+  while (steps < most && rest % divisor === 0n) {
+    rest /= divisor;
+    steps += 1;
+  }
+  return [rest, steps];
 }
 
 /** A quantity in billionths, rounded up; undefined for an invalid one. */
@@ -57,36 +63,4 @@ function nano(digits: bigint, places: number): bigint {
   if (places <= 9) return digits * 10n ** BigInt(9 - places);
   const divisor = 10n ** BigInt(places - 9);
   return (digits + divisor - 1n) / divisor;
-}
-
-function decimal(nanos: bigint): string {
-  if (nanos === 0n) return "0";
-  let value = nanos;
-  let index = 0;
-  while (index < decimalSuffixes.length - 1 && value % 1000n === 0n) {
-    value /= 1000n;
-    index += 1;
-  }
-  return `${value}${decimalSuffixes[index] ?? ""}`;
-}
-
-function withExponent(nanos: bigint): string {
-  if (nanos === 0n) return "0";
-  let value = nanos;
-  let power = -9;
-  while (value % 1000n === 0n) {
-    value /= 1000n;
-    power += 3;
-  }
-  return power === 0 ? String(value) : `${value}e${power}`;
-}
-
-function inBinary(units: bigint): string {
-  let value = units;
-  let index = 0;
-  while (value !== 0n && index < binarySuffixes.length - 1 && value % 1024n === 0n) {
-    value /= 1024n;
-    index += 1;
-  }
-  return `${value}${binarySuffixes[index] ?? ""}`;
 }

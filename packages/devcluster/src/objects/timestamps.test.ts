@@ -1,5 +1,6 @@
+import { apiTime } from "@millwright/kube";
 import { expect, test } from "vitest";
-import { ageText, humanDuration, rfc3339, rfc3339Micro } from "./timestamps.ts";
+import { ageText, humanDuration, rfc3339Micro } from "./timestamps.ts";
 
 const second = 1000;
 const minute = 60 * second;
@@ -25,7 +26,7 @@ test.each([
 
 test("times have the digits that Go's decoders want", () => {
   const time = new Date("2026-01-02T03:04:05.678Z");
-  expect(rfc3339(time)).toBe("2026-01-02T03:04:05Z");
+  expect(apiTime(time)).toBe("2026-01-02T03:04:05Z");
   expect(rfc3339Micro(time)).toBe("2026-01-02T03:04:05.678000Z");
   expect(ageText(undefined, time)).toBe("<unknown>");
   expect(ageText("nonsense", time)).toBe("<invalid>");

@@ -1,8 +1,3 @@
-/** A time as `metav1.Time` is written: RFC 3339 in UTC with whole seconds. */
-export function rfc3339(time: Date): string {
-  return `${time.toISOString().slice(0, 19)}Z`;
-}
-
 /** A time as `metav1.MicroTime` is written: exactly six fraction digits, as Leases and Events require. */
 export function rfc3339Micro(time: Date): string {
   return `${time.toISOString().slice(0, 23)}000Z`;

@@ -1,8 +1,8 @@
+import { applyMergePatch } from "@millwright/kube";
 import { isArray, isObject, type Json, type JsonObject } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { StatusError, badRequest, unsupportedMediaType } from "../errors/status-error.ts";
 import { applyJsonPatch } from "./json-patch.ts";
-import { applyMergePatch } from "./merge-patch.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
 
 export const jsonPatchType = "application/json-patch+json";
@@ -35,7 +35,7 @@ export function patched(
       `error decoding patch: json: cannot unmarshal ${given} into Go value of type map[string]interface {}`,
     );
   }
-  const result = ((): Json => {
+  const result = ((): unknown => {
     switch (mediaType) {
       case jsonPatchType:
         return applyJsonPatch(live, patch);

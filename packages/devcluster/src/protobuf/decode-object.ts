@@ -1,6 +1,7 @@
+import { apiTime } from "@millwright/kube";
 import { entriesOf, isObject, type Json, type JsonObject } from "../json/json.ts";
 import { StatusError, badRequest } from "../errors/status-error.ts";
-import { rfc3339, rfc3339Micro } from "../objects/timestamps.ts";
+import { rfc3339Micro } from "../objects/timestamps.ts";
 import type { FieldType, MessageType } from "./message-notation.ts";
 import { messages } from "./message-table.ts";
 import { readFields, type WireField } from "./wire.ts";
@@ -94,7 +95,7 @@ function decodeValue(value: Buffer | bigint, type: string, depth: number): Json 
       return numberOf(value) !== 0n;
     case "Time":
     case "MicroTime":
-      return decodeTime(bytesOf(value), type === "Time" ? rfc3339 : rfc3339Micro);
+      return decodeTime(bytesOf(value), type === "Time" ? apiTime : rfc3339Micro);
     case "Quantity":
       return decodeQuantity(bytesOf(value));
     case "IntOrString":

@@ -1,5 +1,5 @@
+import { apiTime } from "@millwright/kube";
 import type { KubeObject } from "@millwright/kube";
-import { rfc3339 } from "../objects/timestamps.ts";
 
 /** A machine that becomes a node of the cluster, as its cloud describes it. */
 export interface DesiredNode {
@@ -112,7 +112,7 @@ export function conditionsFor(
   now: Date,
   more: readonly MoreCondition[] = [],
 ): readonly object[] {
-  const time = rfc3339(now);
+  const time = apiTime(now);
   const condition = (type: string, status: Readiness, reason: string, message: string): object => {
     const before = conditionOf(present, type);
     const since = before?.status === status && before.since !== undefined ? before.since : time;

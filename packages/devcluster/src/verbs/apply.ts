@@ -1,3 +1,4 @@
+import { apiTime } from "@millwright/kube";
 import type { StoredObject } from "../objects/stored-object.ts";
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
 import { decodeObject } from "../resources/decode-object.ts";
@@ -5,7 +6,6 @@ import { apiVersionOf, type ResourceDefinition } from "../resources/resource-def
 import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
 import { required } from "../errors/field-errors.ts";
 import { badRequest, conflict, invalid, notFound } from "../errors/status-error.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
 import { newObject } from "./create.ts";
 import { checkIdentity, requireNameInBody } from "./metadata-rules.ts";
@@ -51,7 +51,7 @@ export function applyObject(
     operation: "Apply",
     subresource: options.subresource,
     apiVersion: apiVersionOf(definition),
-    time: rfc3339(context.clock.now()),
+    time: apiTime(context.clock.now()),
   };
   if (live === undefined) {
     if (options.subresource !== "") throw notFound(definition, ref.name);

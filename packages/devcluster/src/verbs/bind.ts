@@ -1,9 +1,9 @@
+import { apiTime } from "@millwright/kube";
 import { at, entriesOf, type Json, type JsonObject, objectFrom, stringAt, withField } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { find, type ServerContext, type ObjectRef } from "../resources/server-context.ts";
 import { withCondition } from "../objects/conditions.ts";
 import { StatusError, conflict, notFound } from "../errors/status-error.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
 
@@ -28,7 +28,7 @@ export function bindPod(
   if (pod.metadata.deletionTimestamp !== undefined) {
     throw conflict(binding, ref.name, `pod ${ref.name} is being deleted, cannot be assigned to a host`);
   }
-  const now = rfc3339(context.clock.now());
+  const now = apiTime(context.clock.now());
   const placed = withField(pod, ["spec", "nodeName"], target);
   const annotations = { ...pod.metadata.annotations, ...annotationsOf(body) };
   const annotated =

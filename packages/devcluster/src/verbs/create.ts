@@ -1,3 +1,4 @@
+import { apiTime } from "@millwright/kube";
 import type { StoredObject } from "../objects/stored-object.ts";
 import { trackManagedFields } from "../managed-fields/managed-fields.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
@@ -6,7 +7,6 @@ import { apiVersionOf, type ResourceDefinition } from "../resources/resource-def
 import { type ServerContext, shown } from "../resources/server-context.ts";
 import { isTrue } from "../objects/conditions.ts";
 import { alreadyExists, forbidden, notFound } from "../errors/status-error.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
 import { checkIdentity, rejectVersionOnCreate } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
@@ -41,7 +41,7 @@ export function createObject(
       operation: "Update",
       subresource: "",
       apiVersion: apiVersionOf(definition),
-      time: rfc3339(context.clock.now()),
+      time: apiTime(context.clock.now()),
     }),
   );
   const stored = options.dryRun ? tracked : store.put(definition.collection, tracked);
@@ -103,7 +103,7 @@ export function newObject(
       name: nameFor(context, definition, namespace, metadata),
       ...(definition.namespaced ? { namespace } : {}),
       uid: random.uuid(),
-      creationTimestamp: rfc3339(clock.now()),
+      creationTimestamp: apiTime(clock.now()),
       ...(definition.countsGeneration ? { generation: 1 } : generation === undefined ? {} : { generation }),
     },
     ...(status === undefined || !keepsStatus ? {} : { status }),

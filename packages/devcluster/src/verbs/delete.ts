@@ -1,3 +1,4 @@
+import { apiTime } from "@millwright/kube";
 import { crdCleanupFinalizer } from "../crd/crd-pipeline.ts";
 import { plainText, quoted } from "../json/quoting.ts";
 import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
@@ -15,7 +16,6 @@ import {
   successStatus,
 } from "../errors/status-error.ts";
 import { withCondition } from "../objects/conditions.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
 import { dryRunProblems } from "../request/write-options.ts";
@@ -111,7 +111,7 @@ export function deleteObject(
   const holdsNamespace = definition.collection === "namespaces.";
   if (finalizers.length > 0 || holdsNamespace || graceSeconds > 0) {
     const marked = markDeleted(context, definition, live, finalizers, graceSeconds);
-    const next = isDefinition ? withTerminating(marked, rfc3339(context.clock.now())) : marked;
+    const next = isDefinition ? withTerminating(marked, apiTime(context.clock.now())) : marked;
     return { code: 200, body: shown(definition, options.dryRun ? next : commit(context, definition, live, next)) };
   }
   if (definition.collection === "pods.") {
@@ -178,7 +178,7 @@ function deadlineOf(live: StoredObject, graceSeconds: number, now: Date): JsonOb
   const before = Number(live.metadata["deletionGracePeriodSeconds"] ?? 0);
   const startMs = deletionTimestamp === undefined ? now.getTime() : Date.parse(deletionTimestamp) - before * 1000;
   return {
-    deletionTimestamp: rfc3339(new Date(startMs + graceSeconds * 1000)),
+    deletionTimestamp: apiTime(new Date(startMs + graceSeconds * 1000)),
     deletionGracePeriodSeconds: graceSeconds,
   };
 }
@@ -208,7 +208,7 @@ function markDeleted(
       ...live.metadata,
       ...(finalizers.length === 0 ? {} : { finalizers }),
       ...(hasOwnEnd.has(definition.collection)
-        ? { deletionTimestamp: deletionTimestamp ?? rfc3339(clock.now()) }
+        ? { deletionTimestamp: deletionTimestamp ?? apiTime(clock.now()) }
         : deadlineOf(live, graceSeconds, clock.now())),
       ...(definition.countsGeneration && deletionTimestamp === undefined && !hasOwnEnd.has(definition.collection)
         ? { generation: (generation ?? 0) + 1 }

@@ -1,3 +1,4 @@
+import { apiTime } from "@millwright/kube";
 import { plainText, quoted } from "../json/quoting.ts";
 import { namespaceOf, type PreparedObject, type StoredObject } from "../objects/stored-object.ts";
 import { type TrackedWrite, trackManagedFields } from "../managed-fields/managed-fields.ts";
@@ -7,7 +8,6 @@ import { apiVersionOf, type ResourceDefinition } from "../resources/resource-def
 import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
 import { forbiddenValue, invalidValue } from "../errors/field-errors.ts";
 import { StatusError, conflict, invalid, isStatusError, notFound } from "../errors/status-error.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
 import { checkIdentity, requireNameInBody } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
@@ -51,7 +51,7 @@ export function updateObject(context: ServerContext, definition: ResourceDefinit
     subresource,
     apiVersion: apiVersionOf(definition),
     // Kubernetes records no time for a change of the scale.
-    time: subresource === "scale" ? "" : rfc3339(context.clock.now()),
+    time: subresource === "scale" ? "" : apiTime(context.clock.now()),
   };
   const trackUpdate = (before: StoredObject, after: PreparedObject): PreparedObject =>
     trackManagedFields(definition, before, after, write);

@@ -1,7 +1,7 @@
+import { apiTime } from "@millwright/kube";
 import { arrayAt, at, type Json, type JsonObject, objectAt } from "../json/json.ts";
 import { withCondition } from "../objects/conditions.ts";
 import { plainText } from "../json/quoting.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import { ownerReference, templateHash } from "./pod-from-template.ts";
 import { controlledBy } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";
@@ -91,7 +91,7 @@ function deploymentStatus(
   const updated = Number(at(current, "status", "replicas") ?? 0);
   const isAvailable = available >= wanted;
   const isDone = isAvailable && updated >= wanted;
-  const time = rfc3339(view.now);
+  const time = apiTime(view.now);
   const conditions = [
     {
       type: "Available",

@@ -1,6 +1,6 @@
+import { apiTime } from "@millwright/kube";
 import { arrayAt } from "../json/json.ts";
 import { isTrue, withCondition } from "../objects/conditions.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import type { Action, Item, ObjectEvent, View } from "./view.ts";
 
 /** Sets the condition DisruptionTarget on a pod; a later reconcile that sees it deletes the pod. */
@@ -12,7 +12,7 @@ export function disrupt(
   events: readonly ObjectEvent[] = [],
 ): readonly Action[] {
   if (isTrue(pod, "DisruptionTarget")) return [end];
-  const marked = withCondition(pod, { type: "DisruptionTarget", status: "True", ...why }, rfc3339(view.now));
+  const marked = withCondition(pod, { type: "DisruptionTarget", status: "True", ...why }, apiTime(view.now));
   const conditions = arrayAt(marked, "status", "conditions");
   return [{ do: "patch", kind: "pods", item: pod, patch: { status: { conditions } }, subresource: "status", events }];
 }

@@ -1,8 +1,8 @@
+import { apiTime } from "@millwright/kube";
 import { arrayAt, at, field, isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
 import type { ClusterFault } from "../cluster-faults/cluster-fault.ts";
 import { isInFaultyHalf, isNamed, faultsOfKinds } from "../cluster-faults/cluster-faults.ts";
 import { isTrue, withCondition } from "../objects/conditions.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import { disrupt } from "./disrupt.ts";
 import { outOfServiceTaint } from "./taints.ts";
 import { attachedVolumes, volumesOf } from "./pod-volumes.ts";
@@ -59,7 +59,7 @@ function finishPod(view: View, pod: Item): readonly Action[] | undefined {
   if (!view.due(`finish/${pod.metadata.uid}`, seconds * 1000)) return undefined;
   const exitCode = Number(at(pod, "metadata", "annotations", exitCodeAnnotation) ?? 0);
   const reason = exitCode === 0 ? "Completed" : "Error";
-  const finishedAt = rfc3339(view.now);
+  const finishedAt = apiTime(view.now);
   const { conditions } = readiness(pod, false, finishedAt);
   const containerStatuses = arrayAt(pod, "status", "containerStatuses").map((status) => ({
     ...(isObject(status) ? status : {}),
@@ -145,7 +145,7 @@ function startPod(view: View, pod: Item, node: Item, { startDelayMs }: PodTimes)
   const needed = volumesOf(view, pod);
   if (needed === undefined || needed.some((volume) => !attached.has(volume.metadata.name))) return [];
   if (!view.due(`start/${pod.metadata.uid}`, startDelayMs)) return [];
-  const time = rfc3339(view.now);
+  const time = apiTime(view.now);
   const hostIP = addressOf(node);
   const podIP = podAddress(pod.metadata.uid);
   return [
@@ -174,7 +174,7 @@ function startPod(view: View, pod: Item, node: Item, { startDelayMs }: PodTimes)
 }
 
 function reportReady(view: View, pod: Item, isReady: boolean): readonly Action[] {
-  return statusPatch("pods", pod, readiness(pod, isReady, rfc3339(view.now)));
+  return statusPatch("pods", pod, readiness(pod, isReady, apiTime(view.now)));
 }
 
 function readiness(pod: Item, isReady: boolean, time: string): JsonObject {

@@ -1,6 +1,6 @@
+import { apiTime } from "@millwright/kube";
 import { arrayAt, at, entriesOf, field, objectAt, stringAt } from "../json/json.ts";
 import { withCondition } from "../objects/conditions.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { repellingTaint, taintsOf } from "./taints.ts";
 import { claimProblem } from "./pod-volumes.ts";
@@ -92,7 +92,7 @@ function preemption(nodeCount: number, fullNodes: number): string {
 
 function unschedulable(pod: Item, message: string, now: Date): readonly Action[] {
   const wanted = { type: "PodScheduled", status: "False", reason: "Unschedulable", message } as const;
-  const next = withCondition(pod, wanted, rfc3339(now));
+  const next = withCondition(pod, wanted, apiTime(now));
   if (next === pod) return [];
   const conditions = arrayAt(next, "status", "conditions");
   const events = [podEvent(pod, scheduler, "FailedScheduling", message, "Warning")];

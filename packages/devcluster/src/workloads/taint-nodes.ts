@@ -1,6 +1,6 @@
+import { apiTime } from "@millwright/kube";
 import { arrayAt, field, type Json, jsonEqual, type JsonObject, stringAt } from "../json/json.ts";
 import { conditionOf } from "../objects/conditions.ts";
-import { rfc3339 } from "../objects/timestamps.ts";
 import { notReadyTaint, unreachableTaint } from "./taints.ts";
 import { type Action, isDeleting, type ObjectEvent, type View } from "./view.ts";
 
@@ -32,7 +32,7 @@ export function taintNodes(view: View): readonly Action[] {
 }
 
 function taint(key: string, effect: string, now: Date): JsonObject {
-  return { key, effect, timeAdded: rfc3339(now) };
+  return { key, effect, timeAdded: apiTime(now) };
 }
 
 function isSameAs(taint: Json): (other: Json) => boolean {

@@ -28,3 +28,17 @@ export const resources = {
 } as const satisfies Readonly<Record<string, ResourceType>>;
 
 export type ResourceKey = keyof typeof resources;
+
+/** Something of each resource. */
+export const ofEachResource = <T>(of: (key: ResourceKey) => T): Readonly<Record<ResourceKey, T>> => ({
+  pods: of("pods"),
+  nodes: of("nodes"),
+  volumes: of("volumes"),
+  claims: of("claims"),
+  attachments: of("attachments"),
+  storageClasses: of("storageClasses"),
+  replicaSets: of("replicaSets"),
+  deployments: of("deployments"),
+  statefulSets: of("statefulSets"),
+  daemonSets: of("daemonSets"),
+});

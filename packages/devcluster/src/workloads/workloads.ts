@@ -12,7 +12,7 @@ import { reconcileDeployments } from "./deployments.ts";
 import { createDueTimes } from "./due-times.ts";
 import { runPods } from "./kubelets.ts";
 import { reconcileReplicaSets } from "./replica-sets.ts";
-import { resources, type ResourceKey } from "./watched-resources.ts";
+import { ofEachResource, resources, type ResourceKey } from "./watched-resources.ts";
 import { releaseVolumes } from "./release-volumes.ts";
 import { schedulePods } from "./scheduler.ts";
 import { reconcileStatefulSets } from "./stateful-sets.ts";
@@ -136,21 +136,8 @@ export function createWorkloads(options: WorkloadsOptions): Workloads {
   };
 }
 
-function createInformers(api: ApiClient, clock: Clock, random: Random) {
-  const of = (kind: ResourceKey) => createInformer({ api, type: resources[kind], clock, random });
-  return {
-    pods: of("pods"),
-    nodes: of("nodes"),
-    volumes: of("volumes"),
-    claims: of("claims"),
-    attachments: of("attachments"),
-    storageClasses: of("storageClasses"),
-    replicaSets: of("replicaSets"),
-    deployments: of("deployments"),
-    statefulSets: of("statefulSets"),
-    daemonSets: of("daemonSets"),
-  };
-}
+const createInformers = (api: ApiClient, clock: Clock, random: Random) =>
+  ofEachResource((key) => createInformer({ api, type: resources[key], clock, random }));
 
 /** One event recorder for each component. */
 function createEventRecorders(api: ApiClient, clock: Clock, random: Random) {
@@ -182,16 +169,7 @@ function viewOf(
       .filter(isItem)
       .toSorted((a, b) => (keyOfItem(a) < keyOfItem(b) ? -1 : 1));
   return {
-    pods: items("pods"),
-    nodes: items("nodes"),
-    volumes: items("volumes"),
-    claims: items("claims"),
-    attachments: items("attachments"),
-    storageClasses: items("storageClasses"),
-    replicaSets: items("replicaSets"),
-    deployments: items("deployments"),
-    statefulSets: items("statefulSets"),
-    daemonSets: items("daemonSets"),
+    ...ofEachResource(items),
     now,
     due: times.due,
     isNew: times.isNew,

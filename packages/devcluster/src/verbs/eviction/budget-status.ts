@@ -1,3 +1,4 @@
+import { apiTime } from "@millwright/kube";
 import type { StoredObject } from "../../objects/stored-object.ts";
 import {
   arrayAt,
@@ -13,7 +14,6 @@ import {
 import { isTrue } from "../../objects/conditions.ts";
 import { matcherOfSelectorObject } from "../../selectors/label-selector.ts";
 import { plainText } from "../../json/quoting.ts";
-import { rfc3339 } from "../../objects/timestamps.ts";
 
 /**
  * How long an evicted pod that still exists counts as disrupted. Source: kube-controller-manager's disruption controller.
@@ -83,7 +83,7 @@ function withDisruptionCondition(
   const condition = {
     type,
     observedGeneration: status["observedGeneration"] ?? 0,
-    lastTransitionTime: (isSame ? stringAt(present, "lastTransitionTime") : undefined) ?? rfc3339(now),
+    lastTransitionTime: (isSame ? stringAt(present, "lastTransitionTime") : undefined) ?? apiTime(now),
     ...wanted,
   };
   const others = arrayAt(status, "conditions").filter((other) => other !== present);

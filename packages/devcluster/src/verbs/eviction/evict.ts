@@ -1,3 +1,4 @@
+import { apiTime } from "@millwright/kube";
 import type { StoredObject } from "../../objects/stored-object.ts";
 import { arrayAt, at, field, isObject, type Json, objectAt, stringAt, withField } from "../../json/json.ts";
 import type { ResourceDefinition } from "../../resources/resource-definition.ts";
@@ -7,7 +8,6 @@ import { find, type ServerContext, type ObjectRef } from "../../resources/server
 import { conditionOf, withCondition } from "../../objects/conditions.ts";
 import { matcherOfSelectorObject } from "../../selectors/label-selector.ts";
 import { StatusError, badRequest, conflict, internalError, notFound } from "../../errors/status-error.ts";
-import { rfc3339 } from "../../objects/timestamps.ts";
 import { type DeleteOptions, deleteObject, readDeleteOptions } from "../delete.ts";
 import type { Outcome } from "../outcome.ts";
 import { commit } from "../update.ts";
@@ -85,7 +85,7 @@ function markEvicted(context: ServerContext, definition: ResourceDefinition, pod
     reason: "EvictionByEvictionAPI",
     message: "Eviction API: evicting",
   } as const;
-  const marked = withCondition(pod, condition, rfc3339(context.clock.now()));
+  const marked = withCondition(pod, condition, apiTime(context.clock.now()));
   if (marked === pod) return false;
   // Go writes an empty lastProbeTime.
   const conditions = arrayAt(marked, "status", "conditions").map((one) =>
@@ -128,7 +128,7 @@ function spendDisruption(context: ServerContext, budget: StoredObject, podName: 
   if (definition === undefined) throw internalError("the kind PodDisruptionBudget is not served");
   const now = context.clock.now();
   // The budget counts the pod as disrupted until it is deleted, or until that has taken too long.
-  const disruptedPods = { ...objectAt(before, "disruptedPods"), [podName]: rfc3339(now) };
+  const disruptedPods = { ...objectAt(before, "disruptedPods"), [podName]: apiTime(now) };
   const spent = { ...before, disruptionsAllowed: allowed - 1, disruptedPods };
   const status = allowed > 1 ? spent : withAllowance(spent, now);
   updateBudgetStatus(context, definition, budget, status, "kube-apiserver");
