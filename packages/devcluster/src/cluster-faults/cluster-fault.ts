@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { expectedKinds, kindWith } from "../json/read-body.ts";
+import { expectedKinds, kindWith } from "../request/read-body.ts";
 
 /** Names of what a fault affects. Default: all. */
 const names = z.array(z.string()).min(1).readonly().exactOptional();

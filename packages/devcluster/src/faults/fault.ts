@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { expectedKinds, kindWith } from "../json/read-body.ts";
+import { expectedKinds, kindWith } from "../request/read-body.ts";
 
 const texts = z.array(z.string()).readonly();
 const ms = z.number().min(0).max(3_600_000);

@@ -3,7 +3,7 @@ import { faultBody } from "../faults/fault.ts";
 import { clusterFaultBody } from "../cluster-faults/cluster-fault.ts";
 import type { ClusterFaults } from "../cluster-faults/cluster-faults.ts";
 import type { Faults } from "../faults/faults.ts";
-import { readBody } from "../json/read-body.ts";
+import { readBody } from "../request/read-body.ts";
 import { field } from "../json/json.ts";
 import { metricsText } from "../observability/metrics.ts";
 import type { RequestLog } from "../observability/request-log.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { badRequest } from "../errors/status-error.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../json/json.ts";
 
 /** The schema of one kind of fault: its name, and the fields that it has. */
 export const kindWith = <const Kind extends string, Fields extends z.core.$ZodLooseShape>(kind: Kind, fields: Fields) =>
