@@ -3,8 +3,7 @@ import type { JsonObject } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import type { Registry } from "../resources/registry.ts";
 import { servedGroups } from "./legacy-discovery.ts";
-import { type SubresourceEntry, subresourcesOf, verbsOf } from "./resource-verbs.ts";
-import { reviewKinds } from "../access/review-kinds.ts";
+import { otherNames, servedIn, type SubresourceEntry, subresourcesOf, verbsOf } from "./resource-verbs.ts";
 
 /** The version of aggregated discovery that a client prefers to plain JSON. */
 export function aggregatedVersion(accepted: readonly AcceptedType[]): "v2" | "v2beta1" | undefined {
@@ -37,20 +36,19 @@ export function apiGroupDiscoveryList(registry: Registry, root: "api" | "apis", 
 }
 
 function resourcesOf(registry: Registry, group: string, version: string): readonly JsonObject[] {
-  const isHere = (kind: { readonly group: string; readonly version: string }): boolean =>
-    kind.group === group && kind.version === version;
-  const reviews = reviewKinds.filter(isHere).map(({ plural, kind, namespaced }) => ({
+  const served = servedIn(registry, group, version);
+  const reviews = served.reviews.map(({ plural, kind, namespaced }) => ({
     resource: plural,
     responseKind: { group: "", version: "", kind },
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: kind.toLowerCase(),
     verbs: ["create"],
   }));
-  return [...registry.all().filter(isHere).map(resourceEntry), ...reviews];
+  return [...served.definitions.map(resourceEntry), ...reviews];
 }
 
 function resourceEntry(definition: ResourceDefinition): JsonObject {
-  const { kind, plural, singular, namespaced, shortNames, categories } = definition;
+  const { kind, plural, singular, namespaced } = definition;
   const subresources = subresourcesOf(definition).map((entry) => ({
     subresource: entry.name,
     responseKind: responseKindOf(entry, definition),
@@ -62,8 +60,7 @@ function resourceEntry(definition: ResourceDefinition): JsonObject {
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
     verbs: verbsOf(definition),
-    ...(shortNames.length === 0 ? {} : { shortNames }),
-    ...(categories.length === 0 ? {} : { categories }),
+    ...otherNames(definition),
     ...(subresources.length === 0 ? {} : { subresources }),
   };
 }

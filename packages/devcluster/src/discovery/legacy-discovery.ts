@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import type { Registry } from "../resources/registry.ts";
-import { subresourcesOf, verbsOf } from "./resource-verbs.ts";
+import { otherNames, servedIn, subresourcesOf, verbsOf } from "./resource-verbs.ts";
 import { reviewKinds } from "../access/review-kinds.ts";
 
 /** A group and its served versions, the preferred one first. */
@@ -44,10 +44,9 @@ export function apiGroup(registry: Registry, group: string): JsonObject | undefi
 
 /** `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined when nothing is served there. */
 export function apiResourceList(registry: Registry, group: string, version: string): JsonObject | undefined {
-  const isHere = (kind: { readonly group: string; readonly version: string }): boolean =>
-    kind.group === group && kind.version === version;
-  const resources = registry.all().filter(isHere).flatMap(resourceEntries);
-  const reviews = reviewKinds.filter(isHere).map(({ plural, namespaced, kind }) => ({
+  const served = servedIn(registry, group, version);
+  const resources = served.definitions.flatMap(resourceEntries);
+  const reviews = served.reviews.map(({ plural, namespaced, kind }) => ({
     name: plural,
     singularName: kind.toLowerCase(),
     namespaced,
@@ -71,7 +70,7 @@ function groupEntry({ group, versions }: ServedGroup): JsonObject {
 }
 
 function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] {
-  const { plural, singular, namespaced, kind, shortNames, categories } = definition;
+  const { plural, singular, namespaced, kind } = definition;
   return [
     {
       name: plural,
@@ -79,8 +78,7 @@ function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] 
       namespaced,
       kind,
       verbs: verbsOf(definition),
-      ...(shortNames.length === 0 ? {} : { shortNames }),
-      ...(categories.length === 0 ? {} : { categories }),
+      ...otherNames(definition),
       ...(definition.origin === "built-in" ? { storageVersionHash: storageVersionHash(definition) } : {}),
     },
     ...subresourcesOf(definition).map((entry) => ({

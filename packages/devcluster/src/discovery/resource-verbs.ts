@@ -1,4 +1,19 @@
+import { type ReviewKind, reviewKinds } from "../access/review-kinds.ts";
+import type { Registry } from "../resources/registry.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
+
+/** What is served under a group and version: resources, and reviews, which can only be created. */
+export function servedIn(registry: Registry, group: string, version: string) {
+  const isHere = (kind: Pick<ReviewKind, "group" | "version">): boolean =>
+    kind.group === group && kind.version === version;
+  return { definitions: registry.all().filter(isHere), reviews: reviewKinds.filter(isHere) };
+}
+
+/** The names of a resource that few have. */
+export const otherNames = ({ shortNames, categories }: ResourceDefinition) => ({
+  ...(shortNames.length === 0 ? {} : { shortNames }),
+  ...(categories.length === 0 ? {} : { categories }),
+});
 
 /** The verbs of every resource, in the order discovery lists them. */
 const resourceVerbs: readonly string[] = [

@@ -2,20 +2,9 @@ import type { RequestAttributes } from "../request/request-attributes.ts";
 import { createRecentPool } from "../storage/recent-pool.ts";
 
 /** One request that was answered (or lost), as in an audit log. */
-export interface RequestRecord {
+export interface RequestRecord extends Omit<RequestAttributes, "headers"> {
   /** The time of its arrival. */
   readonly time: Date;
-  readonly verb: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly path: string;
-  /** A list, or a watch that begins with one. */
-  readonly isList: boolean;
-  readonly userAgent: string;
   /** The user, if requests are authenticated; otherwise empty. */
   readonly user: string;
   /** The HTTP code; 0 when the connection ended before a response. */
@@ -24,12 +13,10 @@ export interface RequestRecord {
 }
 
 /** The number of requests of one verb, resource and code. */
-export interface RequestCount {
-  readonly verb: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
+export interface RequestCount extends Pick<
+  RequestAttributes,
+  "verb" | "group" | "version" | "resource" | "subresource"
+> {
   readonly code: number;
   readonly count: number;
   readonly durationMs: number;

@@ -2,7 +2,7 @@ import { at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json/json
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { claimKeysOf, waitsForConsumer } from "./pod-volumes.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, keyOfItem, type ObjectEvent, type View } from "./view.ts";
+import { type Action, claimEvent, isDeleting, type Item, keyOfItem, type View } from "./view.ts";
 
 /**
  * Binds claims to volumes, and creates a CSI volume for a claim of a storage class without a free one: the simplest binder and
@@ -33,10 +33,6 @@ function waiting(view: View, claim: Item): readonly Action[] {
   const message = "waiting for first consumer to be created before binding";
   const events = [claimEvent(claim, "persistentvolume-controller", "WaitForFirstConsumer", message)];
   return view.isNew(`consumer/${claim.metadata.uid}`) ? [{ do: "record", events }] : [];
-}
-
-function claimEvent(about: Item, from: string, reason: string, message: string): ObjectEvent {
-  return { about, kind: "PersistentVolumeClaim", apiVersion: "v1", from, type: "Normal", reason, message };
 }
 
 /** The volume that the claim names, that names the claim, or that is free with its class and access modes. */

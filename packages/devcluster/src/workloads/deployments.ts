@@ -5,7 +5,7 @@ import { plainText } from "../json/quoting.ts";
 import { ownerReference, templateHash } from "./pod-from-template.ts";
 import { controlledBy } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, type ObjectEvent, type View } from "./view.ts";
+import { type Action, deploymentEvent, isDeleting, type Item, type ObjectEvent, type View } from "./view.ts";
 
 const hashLabel = "pod-template-hash";
 
@@ -46,16 +46,7 @@ function scaleTo(deployment: Item, set: Item, replicas: Json): readonly Action[]
 
 function scaled(about: Item, direction: "up" | "down", set: string, from: Json, to: Json): ObjectEvent {
   const message = `Scaled ${direction} replica set ${set} from ${plainText(from)} to ${plainText(to)}`;
-  const [kind, apiVersion] = ["Deployment", "apps/v1"];
-  return {
-    about,
-    kind,
-    apiVersion,
-    from: "deployment-controller",
-    type: "Normal",
-    reason: "ScalingReplicaSet",
-    message,
-  };
+  return deploymentEvent(about, "deployment-controller", "ScalingReplicaSet", message);
 }
 
 function newReplicaSet(deployment: Item, hash: string, replicas: Json): JsonObject {

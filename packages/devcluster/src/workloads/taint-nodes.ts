@@ -2,7 +2,7 @@ import { apiTime } from "@millwright/kube";
 import { arrayAt, field, type Json, jsonEqual, type JsonObject, stringAt } from "../json/json.ts";
 import { conditionOf } from "../objects/conditions.ts";
 import { notReadyTaint, unreachableTaint } from "./taints.ts";
-import { type Action, isDeleting, type ObjectEvent, type View } from "./view.ts";
+import { type Action, isDeleting, nodeEvent, type View } from "./view.ts";
 
 const own: ReadonlySet<string> = new Set([notReadyTaint, unreachableTaint, "node.kubernetes.io/unschedulable"]);
 
@@ -26,7 +26,10 @@ export function taintNodes(view: View): readonly Action[] {
     const taints = [...kept, ...added];
     if (jsonEqual(taints, present)) return [];
     const isNewState = state !== undefined && added.some(({ key }) => key === state);
-    const events = isNewState && !present.some((one) => isState(one)) ? [notReady(node)] : [];
+    const events =
+      isNewState && !present.some((one) => isState(one))
+        ? [nodeEvent(node, "node-controller", "NodeNotReady", `Node ${node.metadata.name} status is now: NodeNotReady`)]
+        : [];
     return [{ do: "patch", kind: "nodes", item: node, patch: { spec: { taints } }, events }];
   });
 }
@@ -42,17 +45,4 @@ function isSameAs(taint: Json): (other: Json) => boolean {
 function isState(taint: Json): boolean {
   const key = stringAt(taint, "key") ?? "";
   return key === notReadyTaint || key === unreachableTaint;
-}
-
-function notReady(about: ObjectEvent["about"]): ObjectEvent {
-  const message = `Node ${about.metadata.name} status is now: NodeNotReady`;
-  return {
-    about,
-    kind: "Node",
-    apiVersion: "v1",
-    from: "node-controller",
-    type: "Normal",
-    reason: "NodeNotReady",
-    message,
-  };
 }

@@ -33,16 +33,23 @@ export interface ObjectEvent {
   readonly message: string;
 }
 
-/** An event about a pod, by default of type Normal. */
-export function podEvent(
-  about: Item,
-  from: string,
-  reason: string,
-  message: string,
-  type: ObjectEvent["type"] = "Normal",
-): ObjectEvent {
-  return { about, kind: "Pod", apiVersion: "v1", from, type, reason, message };
-}
+/** Makes the events about the objects of a kind, by default of type Normal. */
+const eventsAbout =
+  (kind: string, apiVersion = "v1") =>
+  (about: Item, from: string, reason: string, message: string, type: ObjectEvent["type"] = "Normal"): ObjectEvent => ({
+    about,
+    kind,
+    apiVersion,
+    from,
+    type,
+    reason,
+    message,
+  });
+
+export const podEvent = eventsAbout("Pod");
+export const nodeEvent = eventsAbout("Node");
+export const claimEvent = eventsAbout("PersistentVolumeClaim");
+export const deploymentEvent = eventsAbout("Deployment", "apps/v1");
 
 /** An action of a reconcile: a write and the events to record after it, or events alone. */
 export type Action = Write & { readonly events?: readonly ObjectEvent[] };
