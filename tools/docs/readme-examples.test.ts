@@ -86,7 +86,7 @@ describe("examples in the documents", () => {
     // Sources that the examples import are elsewhere, and `npm run types` is the judge of those.
     const problems = output.split("\n").filter((line) => line !== "" && !line.startsWith(".."));
     expect(problems).toEqual([]);
-  }, 60_000);
+  }, 300_000);
 
   it("hold a driver that makes, finds and deletes a machine, and may be asked twice", async () => {
     await mkdir(join(folder, "run"), { recursive: true });
