@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { eventually } from "../harness/eventually.ts";
 import { kubectlPath } from "../harness/foreign-tools.ts";
-import { bin, type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import { type RestrictedServer, startRestrictedServer } from "../harness/restricted-server.ts";
 import { followInstances } from "./cloud-controller-manager/cloud-nodes.ts";
 import { closeEmulator } from "./close-emulator.ts";
@@ -81,12 +81,8 @@ describe("the guide of AWS, on the emulator", { timeout: 600_000 }, () => {
       await chmod(join(programs, name), 0o755);
     };
     await program("aws", aws);
-    await program(
-      "npm",
-      `#!/bin/bash\nshift 4\nexec ${process.execPath} --conditions=@millwright/source ${bin} "$@"\n`,
-    );
     await symlink(await kubectlPath(), join(programs, "kubectl"));
-    await symlink(join(root, "providers"), join(folder, "providers"));
+    for (const part of ["providers", "tools"]) await symlink(join(root, part), join(folder, part));
     const page = await readFile(join(root, "docs/guides/aws.md"), "utf8");
     const [, pool = ""] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
     await writeFile(join(folder, "pool.yaml"), pool);
@@ -138,7 +134,7 @@ describe("the guide of AWS, on the emulator", { timeout: 600_000 }, () => {
     expect(await read("Class, secret, deployment")).toContain("machinedeployment.machine.sapcloud.io/pool created");
 
     await cluster.grantNamespace("machines");
-    const [, flags = ""] = /-- (run .*)/.exec(await script("Run")) ?? [];
+    const [, flags = ""] = /millwright (run .*)/.exec(await script("Run")) ?? [];
     controllers = startMillwright([...flags.split(" "), `--control-kubeconfig=${cluster.controllersKubeconfig}`], env);
     await eventually(async () => {
       const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { isRecord } from "@millwright/base";
 import { machineClassResource, type MachineDeployment, machineDeploymentResource } from "@millwright/core/machine-api";
@@ -12,7 +13,6 @@ import { type ControlledFleet, startControlledFleet } from "../harness/controlle
 import { eventually } from "../harness/eventually.ts";
 import { kubectlPath } from "../harness/foreign-tools.ts";
 import { machineClass } from "../harness/installation.ts";
-import { bin } from "../harness/millwright.ts";
 
 // That of the roles of the fleet.
 const namespace = "default";
@@ -31,9 +31,7 @@ describe("the guides of clouds that no test has", { timeout: 120_000 }, () => {
     fleet = await startControlledFleet();
     folder = await mkdtemp(join(tmpdir(), "millwright-clouds-"));
     await symlink(await kubectlPath(), join(folder, "kubectl"));
-    const npm = `#!/bin/bash\nshift 4\nexec ${process.execPath} --conditions=@millwright/source ${bin} "$@"\n`;
-    await writeFile(join(folder, "npm"), npm);
-    await chmod(join(folder, "npm"), 0o755);
+    await symlink(fileURLToPath(new URL("../../tools", import.meta.url)), join(folder, "tools"));
     // The deployments of the guides, with VMs of the simulated cloud.
     await fleet.api.create(machineClassResource, { ...machineClass("pool"), metadata: pool, secretRef: pool });
     const { data } = await fleet.api.get(secretResource, { namespace, name: "cloud" });
