@@ -93,7 +93,7 @@ describe("the guides of clouds that no test has", { timeout: 120_000 }, () => {
       expect(await untilObserved()).toBe(2);
 
       await setUserData("#!/bin/bash\nkubeadm join\n");
-      const [check = ""] = /^npm .* doctor .*$/m.exec(script) ?? [];
+      const [check = ""] = /^tools\/millwright doctor .*$/m.exec(script) ?? [];
       expect(await shell(check)).toContain("Startup taint");
       await shell("kubectl delete machinedeployment pool");
     },
