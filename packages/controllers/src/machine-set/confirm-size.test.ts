@@ -1,8 +1,10 @@
 import {
   annotationKeys,
+  type MachineDeployment,
   machineDeploymentResource,
   machineResource,
   machineSetResource,
+  writeRefusedConditionType,
 } from "@millwright/core/machine-api";
 import { newControllerRef } from "@millwright/kube";
 import { expect, it } from "vitest";
@@ -14,7 +16,7 @@ import { setOf, setRef, startSets } from "../testing/running-set.ts";
 const deployment = aMachineDeployment({ metadata: { generation: 2 }, spec: { replicas: 5 } });
 
 /** A set of 2 that had 5 machines, which are there again, and its deployment. */
-const restored = (status: { readonly observedGeneration: number }) =>
+const restored = (status: NonNullable<MachineDeployment["status"]>) =>
   startSets((api) => {
     api.seed(machineDeploymentResource, { ...deployment, status });
     const set = aMachineSet({ spec: { replicas: 2 } }, annotated({ [annotationKeys.expectedReplicas]: "5" }), {
@@ -42,6 +44,18 @@ it("keeps restored machines until the controller of the deployment, which has gr
   await cluster.settle(60_000);
   expect(counts(cluster)).toEqual([5, 0]);
   expect(setOf(cluster)?.metadata.annotations).not.toHaveProperty([annotationKeys.expectedReplicas]);
+});
+
+it("keeps them while the API server refuses the size of the set", async () => {
+  const refused = {
+    type: writeRefusedConditionType,
+    status: "True",
+    reason: "WriteRefused",
+    message: "denied",
+  } as const;
+  const cluster = await restored({ observedGeneration: 2, conditions: [refused] });
+  await cluster.settle(3_600_000);
+  expect(counts(cluster)).toEqual([5, 0]);
 });
 
 it("deletes those beyond a size that the deployment wants", async () => {

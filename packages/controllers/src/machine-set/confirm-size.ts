@@ -4,8 +4,9 @@ import {
   machineDeploymentResource,
   type MachineSet,
   machineSetResource,
+  writeRefusedConditionType,
 } from "@millwright/core/machine-api";
-import { controllerRefOf, ignoreNotFound } from "@millwright/kube";
+import { controllerRefOf, findCondition, ignoreNotFound } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { MachineSetDecision } from "./snapshot.ts";
 
@@ -14,6 +15,11 @@ export const needsSize = ({ metadata }: MachineSet, { actions }: MachineSetDecis
   metadata.deletionTimestamp == null &&
   metadata.annotations?.[annotationKeys.expectedReplicas] !== undefined &&
   actions.some(({ kind }) => kind === "DeleteMachine" || kind === "PatchSet");
+
+/** Its status follows the sizes that it writes, or the refusal of one. */
+const hasSizedSets = ({ metadata, status }: MachineDeployment): boolean =>
+  (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
+  findCondition(status?.conditions, writeRefusedConditionType)?.status !== "True";
 
 /**
  * Confirms the size of a set before a decision that {@link needsSize}. Who restores machines grows their deployment
@@ -28,8 +34,7 @@ export function createConfirmSize({ control, namespace }: Pick<ControllerContext
     if (owner !== undefined) {
       const ref = { namespace, name: owner.name };
       const deployment = await ignoreNotFound(control.get<MachineDeployment>(machineDeploymentResource, ref));
-      const { metadata: { uid, generation = 0 } = {}, status } = deployment ?? {};
-      if (uid === owner.uid && (status?.observedGeneration ?? 0) < generation) return false;
+      if (deployment?.metadata.uid === owner.uid && !hasSizedSets(deployment)) return false;
     }
     // After its deployment, which may have changed it until then.
     const current = await ignoreNotFound(

@@ -60,7 +60,7 @@ import { fixed, type Live } from "../model/live.ts";
 const UNANSWERED_MS = 90_000;
 
 /** How soon the size of a set is confirmed again, milliseconds: its deployment's controller is about to write it. */
-const SIZE_RETRY_MS = 1_000;
+const SIZE_RETRY_MS = 5_000;
 
 /** Without a census none is known. */
 const noVms: OwnerlessVms = { state: "known", count: 0 };
