@@ -10,7 +10,7 @@ const stateOf = (phase: string): string => (phase === "" ? "New" : phase);
 
 /** Where the transition that is possible in every phase starts in a picture of a few phases. */
 interface Picture {
-  /** Numbers of transitions in docs/project/architecture.md, in the order of the picture. */
+  /** Numbers of transitions in docs/architecture.md, in the order of the picture. */
   readonly rows: readonly number[];
   /** The phases of the picture from which a machine is deleted. */
   readonly deletedFrom: readonly string[];

@@ -1,4 +1,4 @@
-/** What a workspace may import from other workspaces of this repository (docs/project/architecture.md). */
+/** What a workspace may import from other workspaces of this repository (docs/architecture.md). */
 export interface ImportRule {
   /** Workspaces whose code is loaded together with this one. */
   readonly always: readonly string[];

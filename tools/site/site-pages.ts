@@ -24,10 +24,14 @@ export interface SiteFile {
 /** Folders with pages for users. All others, and the files beside the README, are the project book: how the project is built, and the evidence. */
 const forUsers = /^(docs|charts|providers|examples|drivers|deploy|packages\/(cli|conformance|create-driver))\//;
 
+/** The spine of the project, at the place where developers of any project look first. */
+const ARCHITECTURE = "docs/architecture.md";
+
 /** Where a Markdown file of the repository is in the site: the README is its first page, documents have no prefix, and the project book has its own folder. */
 export function sitePath(source: string): string {
   if (source === "README.md") return "index.md";
   if (source === "docs/README.md") return "contents.md";
+  if (source === ARCHITECTURE) return "project/architecture.md";
   const { dir, base } = posix.parse(source);
   if (dir === "") return `project/${base.toLowerCase()}`;
   const folder = forUsers.test(source) ? dir.replace(/^docs(\/|$)/, "") : `project/${dir}`;

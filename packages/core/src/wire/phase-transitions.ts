@@ -3,7 +3,7 @@ import type { MachinePhase } from "./phases.ts";
 
 /** One way from phase to phase on the machine controller's side. */
 export interface PhaseTransition {
-  /** Number of the row in `docs/project/architecture.md`; rows from 21 on have no counterpart in MCM. */
+  /** Number of the row in `docs/architecture.md`; rows from 21 on have no counterpart in MCM. */
   readonly row: number;
   /** Phases it starts from; `any` is every phase. */
   readonly from: readonly MachinePhase[] | "any";
