@@ -17,7 +17,7 @@ export const text = (name: string, path: string, missing = "", priority = 0): Co
 export const wide = (name: string, path: string, missing = "<none>"): Column =>
   computed(name, (object) => stringAt(object, ...path.split(".")) || missing, 1);
 
-/** A value that is no text. */
+/** A value that is not text. */
 export const typed = (name: string, type: Column["type"], path: string, missing: Json): Column => ({
   name,
   type,
